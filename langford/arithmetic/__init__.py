@@ -1,0 +1,1 @@
+"""Exact sums of huge numbers: the limb layout, carry-save accumulation and residues."""

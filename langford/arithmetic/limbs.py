@@ -1,0 +1,60 @@
+"""The one definition of the limb layout, and the exact merge.
+
+A *carry-save number* is an array of int64 limbs in radix 2^32, little endian:
+
+    value = Σ_i limb[i] · 2^(32 i)
+
+The limbs are signed and may exceed a digit: adding a term adds its 32-bit digits limb by
+limb and spreads no carry.  This is the delayed-carry arithmetic of Loiseau's thesis
+(§1.3.3, figure 1.12).  A limb has 31 bits of headroom above
+a digit, so that
+
+    Σ |weight| over the terms added since the last spread  ≤  SPREAD_BOUND
+
+guarantees that nothing overflows: a spread limb is below 2^32 in size, each term adds at
+most |weight|·(2^32 − 1), and 2^32·(1 + SPREAD_BOUND) ≤ 2^63 − 2^32.
+"""
+
+from __future__ import annotations
+
+import gmpy2
+import numpy as np
+from numpy.typing import NDArray
+
+DIGIT_BITS = 32
+SPREAD_BOUND = 2**31 - 2
+
+Limbs = NDArray[np.int64]
+
+
+def word_count(bound: int) -> int:
+    """64-bit words that hold every value of magnitude up to ``bound``, sign included."""
+    return (bound.bit_length() + 1 + 63) // 64
+
+
+def limb_count(bound: int) -> int:
+    """Limbs that hold every value of magnitude up to ``bound``: two for each 64-bit word."""
+    return 2 * word_count(bound)
+
+
+def zero(bound: int) -> Limbs:
+    """A carry-save zero, int64[limb_count(bound)], wide enough for ±``bound``."""
+    return np.zeros(limb_count(bound), np.int64)
+
+
+def to_int(limbs: Limbs) -> int:
+    """The exact value of a carry-save number, carries spread or not."""
+    total = gmpy2.mpz(0)
+    for limb in limbs[::-1].tolist():
+        total = (total << DIGIT_BITS) + limb
+    return int(total)
+
+
+def exact_sum(values: list[int]) -> int:
+    """Σ values, exact."""
+    return int(sum(map(gmpy2.mpz, values), gmpy2.mpz(0)))
+
+
+def trailing_zeros(value: int) -> int:
+    """Number of zero bits at the low end of |value|; value must not be 0."""
+    return int(gmpy2.bit_scan1(gmpy2.mpz(value)))

@@ -1,0 +1,15 @@
+"""The independent residue that travels with every partial result.
+
+The modulus is 2^64 − 1 = 3·5·17·257·641·65537·6700417.  Since 2^64 ≡ 1, the residue of a
+wide number is the sum of its 64-bit words: kernels accumulate it in separate registers, by
+additions that share no carry with the sum itself.
+"""
+
+from __future__ import annotations
+
+MODULUS = 2**64 - 1
+
+
+def residue(value: int) -> int:
+    """value mod 2^64 − 1, in 0..2^64 − 2."""
+    return value % MODULUS

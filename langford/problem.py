@@ -1,0 +1,228 @@
+"""What is counted: the problem, its places, its differences and its symmetries.
+
+A problem asks for the number of ways to fill a row of places with n colours of
+``copies`` equal cubes each, such that consecutive cubes of the colour with
+difference d stand exactly d places apart.  Langford's problem L(s, n) has the
+differences 2..n+1 (OEIS A014552 for s = 2), Skolem's 1..n (A059106); the hooked
+forms have 2n+1 places and leave place 2n empty (A004076).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from langford.errors import BadProblem
+
+VARIANTS = ("langford", "skolem", "hooked-langford", "hooked-skolem", "differences")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An immutable counting problem; build one with the class methods.
+
+    Attributes:
+        variant: one of ``VARIANTS``.
+        differences: distances in places between consecutive cubes, ascending, distinct.
+        places: length of the row.
+        copies: cubes per colour (s), at least 2.
+        empty: places (numbered from 1) that stay empty.
+    """
+
+    variant: str
+    differences: tuple[int, ...]
+    places: int
+    copies: int = 2
+    empty: tuple[int, ...] = ()
+
+    # -- construction ---------------------------------------------------------------
+
+    @classmethod
+    def langford(cls, n: int, copies: int = 2) -> Problem:
+        """L(copies, n): colour k has exactly k other cubes between its neighbours."""
+        _require_sizes(n, copies)
+        return cls("langford", tuple(range(2, n + 2)), copies * n, copies)
+
+    @classmethod
+    def skolem(cls, n: int, copies: int = 2) -> Problem:
+        """Skolem's form: differences 1..n.  For ``copies`` ≥ 3 this is V(copies, n), A059108."""
+        _require_sizes(n, copies)
+        return cls("skolem", tuple(range(1, n + 1)), copies * n, copies)
+
+    @classmethod
+    def hooked_langford(cls, n: int) -> Problem:
+        """Langford differences over 2n+1 places with place 2n empty."""
+        _require_sizes(n, 2)
+        return cls("hooked-langford", tuple(range(2, n + 2)), 2 * n + 1, 2, (2 * n,))
+
+    @classmethod
+    def hooked_skolem(cls, n: int) -> Problem:
+        """Skolem differences over 2n+1 places with place 2n empty (A004076)."""
+        _require_sizes(n, 2)
+        return cls("hooked-skolem", tuple(range(1, n + 1)), 2 * n + 1, 2, (2 * n,))
+
+    @classmethod
+    def from_differences(
+        cls,
+        differences: Iterable[int],
+        places: int | None = None,
+        empty: Iterable[int] = (),
+        copies: int = 2,
+    ) -> Problem:
+        """Any set of distinct positive differences.
+
+        ``places`` defaults to just enough for all cubes and the ``empty`` places.
+
+        Raises:
+            BadProblem: repeated or non-positive differences, or a row of another length
+                than the cubes and the empty places fill.
+        """
+        chosen, holes = tuple(sorted(differences)), tuple(sorted(empty))
+        _require_sizes(len(chosen), copies)
+        if chosen[0] < 1 or len(set(chosen)) != len(chosen):
+            raise BadProblem(f"differences must be distinct and at least 1, not {chosen}")
+        filled = copies * len(chosen)
+        row = filled + len(holes) if places is None else places
+        if row != filled + len(holes):
+            raise BadProblem(
+                f"{len(chosen)} colours of {copies} fill {filled} places; with {len(holes)} empty "
+                f"ones the row has {filled + len(holes)} places, not {row}"
+            )
+        if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):
+            raise BadProblem(f"empty places must be distinct and within 1..{row}, not {holes}")
+        return cls("differences", chosen, row, copies, holes)
+
+    @classmethod
+    def named(cls, variant: str, n: int, copies: int = 2) -> Problem:
+        """The problem of a named variant, as the command line says it."""
+        forms: dict[str, Callable[[int], Problem]] = {
+            "langford": lambda n: cls.langford(n, copies),
+            "skolem": lambda n: cls.skolem(n, copies),
+            "hooked-langford": cls.hooked_langford,
+            "hooked-skolem": cls.hooked_skolem,
+        }
+        if variant not in forms:
+            raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(forms)}")
+        if copies != 2 and variant.startswith("hooked"):
+            raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
+        return forms[variant](n)
+
+    @classmethod
+    def parse(cls, name: str) -> Problem:
+        """The inverse of :attr:`name`."""
+        listed = re.fullmatch(r"differences-([\d.]+)-over-(\d+)(?:-x(\d+))?(?:-empty-([\d.]+))?", name)
+        if listed:
+            return cls.from_differences(
+                map(int, listed[1].split(".")),
+                int(listed[2]),
+                map(int, listed[4].split(".")) if listed[4] else (),
+                int(listed[3] or 2),
+            )
+        plain = re.fullmatch(r"([a-z-]+?)-(\d+)(?:-x(\d+))?", name)
+        if plain is None:
+            raise BadProblem(f"{name!r} names no problem; names look like langford-16 or skolem-9-x3")
+        return cls.named(plain[1], int(plain[2]), int(plain[3] or 2))
+
+    # -- description ----------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of colours."""
+        return len(self.differences)
+
+    @cached_property
+    def name(self) -> str:
+        """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``."""
+        copies = "" if self.copies == 2 else f"-x{self.copies}"
+        if self.variant != "differences":
+            return f"{self.variant}-{self.n}{copies}"
+        listed = ".".join(map(str, self.differences))
+        empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
+        return f"differences-{listed}-over-{self.places}{copies}{empty}"
+
+    def __str__(self) -> str:
+        titles = {"langford": "L", "skolem": "Skolem", "hooked-skolem": "hooked Skolem",
+                  "hooked-langford": "hooked Langford"}
+        if self.variant == "differences":
+            return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"
+        return f"{titles[self.variant]}({self.copies},{self.n})"
+
+    @cached_property
+    def filled(self) -> tuple[int, ...]:
+        """The places (from 1) that cubes must fill, ascending."""
+        return tuple(place for place in range(1, self.places + 1) if place not in self.empty)
+
+    @cached_property
+    def free_mask(self) -> int:
+        """Bit k−1 is set when place k must be filled."""
+        return sum(1 << (place - 1) for place in self.filled)
+
+    def placements(self, difference: int) -> list[int]:
+        """Bit masks of all ways to place one colour on the empty row, leftmost first."""
+        span = difference * (self.copies - 1)
+        shape = sum(1 << (difference * copy) for copy in range(self.copies))
+        masks = (shape << start for start in range(max(0, self.places - span)))
+        return [mask for mask in masks if mask & ~self.free_mask == 0]
+
+    # -- symmetry and existence -----------------------------------------------------
+
+    @cached_property
+    def mirrored(self) -> bool:
+        """Whether reading the row backwards maps arrangements to arrangements."""
+        return all(self.places + 1 - hole in self.empty for hole in self.empty)
+
+    @cached_property
+    def self_mirrored(self) -> int:
+        """How many arrangements are their own mirror image: 1 if all colours nest around the
+        centre and fill the row, else 0 (each colour has one centred placement at most)."""
+        if not self.mirrored:
+            return 0
+        covered = 0
+        for difference in self.differences:
+            centred = [mask for mask in self.placements(difference) if mask == self.mirror(mask)]
+            if not centred or covered & centred[0]:
+                return 0
+            covered |= centred[0]
+        return int(covered == self.free_mask)
+
+    def mirror(self, mask: int) -> int:
+        """The mask of the mirrored row."""
+        return int(f"{mask:0{self.places}b}"[::-1], 2)
+
+    def published(self, arrangements: int) -> int:
+        """The number as the literature counts it: mirror images once where there are any."""
+        return (arrangements + self.self_mirrored) // 2 if self.mirrored else arrangements
+
+    @cached_property
+    def obstruction(self) -> str | None:
+        """Why there can be no arrangement, or None when nothing simple forbids one.
+
+        A colour that starts at x with difference d fills places that sum to
+        s·x + d·s(s−1)/2, so the places' sum minus Σ d·s(s−1)/2 is a multiple of s.  For
+        s = 3 the centre c gives squares 3c² + 2d², which adds a condition on squares.
+        """
+        longest, s = self.differences[-1], self.copies
+        if not self.placements(longest):
+            return f"difference {longest} does not fit into {self.places} places"
+        rest = sum(self.filled) - sum(self.differences) * s * (s - 1) // 2
+        if rest % s:
+            return (
+                f"the places sum to {sum(self.filled)}, but {s} cubes at distance d fill places that "
+                f"sum to {s}x + {s * (s - 1) // 2}d: the remainder {rest} is not a multiple of {s}"
+            )
+        squares = sum(k * k for k in self.filled) - 2 * sum(d * d for d in self.differences)
+        if s == 3 and squares % 3:
+            return (
+                "three cubes around centre c fill places whose squares sum to 3c² + 2d², "
+                f"but the squares leave {squares}, not a multiple of 3"
+            )
+        return None
+
+
+def _require_sizes(n: int, copies: int) -> None:
+    if n < 1:
+        raise BadProblem(f"n must be at least 1, not {n}")
+    if copies < 2:
+        raise BadProblem(f"a colour needs at least 2 cubes, not {copies}")
