@@ -115,10 +115,10 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     published = plan.problem.published(arrangements)
     if plan.problem.mirrored and 2 * published - plan.problem.self_mirrored != arrangements:
         raise CheckFailed(f"{arrangements} arrangements do not pair up with their mirror images")
-    zeros = min(plan.expectation(index).zero_bits for index in found)
+    zeros = min((plan.expectation(index).zero_bits for index in found), default=0)
     checks = [f"{len(found)} of {len(found)} tasks, each once", "residues mod 2^64-1 agree"]
     if zeros > 0:
-        checks.append(f"every partial sum ends in the {zeros} or more zero bits it must")
+        checks.append(f"every partial sum ends in the {zeros} or more zero bits that it must")
     checks.append(f"total divisible by {plan.multiplier}" if plan.multiplier > 1 else "mirror images pair up")
     evaluated = sum(result.evaluated for result in found.values())
     return Count(arrangements, published, len(found), evaluated, tuple(checks))

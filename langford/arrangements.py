@@ -1,0 +1,151 @@
+"""Explicit arrangements: iterate, check, sample.
+
+An arrangement is a tuple with one label per place: Langford's colour k (k cubes between the
+two), elsewhere the difference itself; 0 marks a place that stays empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+import numpy as np
+
+from langford.errors import TooExpensive
+from langford.methods import search
+from langford.methods.search import SearchOrder
+from langford.problem import Problem
+
+Arrangement = tuple[int, ...]
+
+UNIFORM_COLOURS = 14
+"""Up to this n subtrees are counted exactly on the way down."""
+
+
+def label(problem: Problem, difference: int) -> int:
+    """The colour's customary name."""
+    return difference - 1 if "langford" in problem.variant else difference
+
+
+def iterate(problem: Problem) -> Iterator[Arrangement]:
+    """All arrangements in lexicographic order of places filled, mirror images once."""
+    for placed in _extend(problem.copies, problem.free_mask, _all_unused(problem)):
+        arrangement = _labelled(problem, placed)
+        if not problem.mirrored or arrangement <= arrangement[::-1]:
+            yield arrangement
+
+
+def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
+    """Whether every colour's cubes stand at its distance and the right places are empty."""
+    if len(arrangement) != problem.places:
+        return False
+    expected = {label(problem, d): d for d in problem.differences}
+    places: dict[int, list[int]] = {}
+    for place, name in enumerate(arrangement, 1):
+        if name:
+            places.setdefault(name, []).append(place)
+        elif place not in problem.empty:
+            return False
+    return places.keys() == expected.keys() and all(
+        cubes == [cubes[0] + expected[name] * copy for copy in range(problem.copies)]
+        for name, cubes in places.items()
+    )
+
+
+def is_uniform(problem: Problem) -> bool:
+    """Whether :func:`sample` draws uniformly for this problem."""
+    return problem.n <= UNIFORM_COLOURS and search.refusal(problem) is None
+
+
+def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Arrangement]:
+    """Draw arrangements at random, with replacement.
+
+    Uniform for n ≤ UNIFORM_COLOURS: each step down is weighted with the exact number of
+    completions.  Beyond that a randomised depth-first search: every arrangement can come
+    up, not all with the same probability.
+
+    Raises TooExpensive when there is nothing to draw.
+    """
+    if problem.obstruction:
+        raise TooExpensive(f"{problem.name} has no arrangement to draw: {problem.obstruction}")
+    random = Random(seed)
+    draw = _uniform(problem, random) if is_uniform(problem) else _searched(problem, random)
+    for _ in range(count):
+        yield next(draw)
+
+
+def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
+    from langford.kernels.cpu.backtrack import fill
+
+    shapes = SearchOrder.of(problem).shapes(problem)
+    stack = np.zeros((3, 64), np.uint64)
+
+    @cache
+    def ways(free: int, unused: int) -> int:
+        return int(fill(np.uint64(free), np.uint64(unused), shapes, stack)[0]) if unused else 1
+
+    while True:
+        free, unused, placed = problem.free_mask, _all_unused(problem), []
+        while unused:
+            options = list(_covering(problem.copies, free, unused))
+            weights = [ways(free ^ mask, unused ^ 1 << d) for d, mask in options]
+            if not any(weights):
+                raise TooExpensive(f"{problem.name} has no arrangement to draw")
+            placed.append(random.choices(options, weights)[0])
+            free, unused = free ^ placed[-1][1], unused ^ 1 << placed[-1][0]
+        yield _labelled(problem, tuple(placed))
+
+
+def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Iterator[Arrangement]:
+    """First finds of randomised searches, each abandoned after ``patience`` steps."""
+    while True:
+        found = next(_extend(problem.copies, problem.free_mask, _all_unused(problem), random, [patience]), None)
+        if found is not None:
+            yield _labelled(problem, found)
+
+
+def _all_unused(problem: Problem) -> int:
+    """The set of unused colours: bit d for difference d."""
+    return sum(1 << d for d in problem.differences)
+
+
+def _covering(copies: int, free: int, unused: int) -> Iterator[tuple[int, int]]:
+    """(difference, mask) of every unused colour that can cover the lowest free place."""
+    lowest = (free & -free).bit_length() - 1
+    fitting = free >> lowest & unused
+    while fitting:
+        bit = fitting & -fitting
+        fitting ^= bit
+        d = bit.bit_length() - 1
+        mask = sum(1 << (lowest + d * copy) for copy in range(copies))
+        if free & mask == mask:
+            yield d, mask
+
+
+def _extend(
+    copies: int, free: int, unused: int, random: Random | None = None, patience: list[int] | None = None
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Depth-first completions as (difference, mask) pairs; gives up when patience runs out."""
+    if not unused:
+        yield ()
+        return
+    options = list(_covering(copies, free, unused))
+    if random:
+        random.shuffle(options)
+    for d, mask in options:
+        if patience is not None:
+            patience[0] -= 1
+            if patience[0] < 0:
+                return
+        for below in _extend(copies, free ^ mask, unused ^ 1 << d, random, patience):
+            yield ((d, mask), *below)
+
+
+def _labelled(problem: Problem, placed: tuple[tuple[int, int], ...]) -> Arrangement:
+    row = [0] * problem.places
+    for d, mask in placed:
+        for place in range(problem.places):
+            if mask >> place & 1:
+                row[place] = label(problem, d)
+    return tuple(row)

@@ -1,0 +1,114 @@
+"""Pictures of an arrangement: coloured cubes with an arc over each colour's neighbours."""
+
+from __future__ import annotations
+
+from colorsys import hsv_to_rgb
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langford.arrangements import Arrangement
+from langford.errors import LangfordError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.text import Text
+
+
+class CannotDraw(LangfordError):
+    """The picture cannot be made: matplotlib is missing or the file format is unknown."""
+
+
+def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
+    """(label, from place, to place) of consecutive equal cubes, places counted from 0."""
+    last: dict[int, int] = {}
+    found = []
+    for place, name in enumerate(arrangement):
+        if name and name in last:
+            found.append((name, last[name], place))
+        last[name] = place
+    return found
+
+
+def colour(name: int, names: int) -> tuple[float, float, float]:
+    """An RGB colour for a label, spread over the hues by the golden ratio."""
+    return hsv_to_rgb(name * 0.618034 % 1.0, 0.55 + 0.25 * (name % 2), 0.95)
+
+
+def text(arrangement: Arrangement) -> Text:
+    """Arcs of box-drawing characters over coloured cubes, for a terminal."""
+    from rich.text import Text
+
+    names, cell = max(arrangement), len(str(max(arrangement))) + 1
+    rows: list[list[tuple[int, int, int]]] = []
+    for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
+        for row in rows:
+            if all(span[2] < other[1] or span[1] > other[2] for other in row):
+                row.append(span)
+                break
+        else:
+            rows.append([span])
+    picture = Text()
+    below: dict[int, int] = {}
+    lines = []
+    for row in rows[::-1]:
+        line = [(" " * cell, 0)] * len(arrangement)
+        for place, name in below.items():
+            line[place] = ("│".rjust(cell), name)
+        for name, start, end in row:
+            line[start] = ("┌".rjust(cell), name)
+            line[end] = ("┐".rjust(cell, "─"), name)
+            for place in range(start + 1, end):
+                line[place] = ("─" * cell, name) if place not in below else ("┼".rjust(cell, "─"), name)
+            below[start] = below[end] = name
+        lines.append(line)
+    for line in lines:
+        for piece, name in line:
+            picture.append(piece, style=_hex(name, names) if name else "")
+        picture.append("\n")
+    for name in arrangement:
+        picture.append(" ")
+        cube = str(name or "·").rjust(cell - 1)
+        picture.append(cube, style=f"bold black on {_hex(name, names)}" if name else "dim")
+    return picture
+
+
+def figure(arrangement: Arrangement) -> Figure:
+    """A matplotlib figure of the arrangement; raises CannotDraw without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Arc, FancyBboxPatch
+    except ImportError as error:
+        raise CannotDraw("pictures need matplotlib: pip install 'langford[draw]'") from error
+    width, names = len(arrangement), max(arrangement)
+    tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
+    drawn = Figure(figsize=(0.4 * width + 0.4, 0.4 * (tallest + 2.0)))
+    axes = drawn.add_axes((0, 0, 1, 1))
+    for name, start, end in spans(arrangement):
+        axes.add_patch(
+            Arc(((start + end) / 2, 0.5), end - start, end - start, theta1=0, theta2=180,
+                color=colour(name, names), linewidth=2)
+        )
+    for place, name in enumerate(arrangement):
+        axes.add_patch(
+            FancyBboxPatch((place - 0.38, -0.38), 0.76, 0.76, boxstyle="round,pad=0,rounding_size=0.12",
+                           facecolor=colour(name, names) if name else "white",
+                           edgecolor="black" if name else "lightgrey", linewidth=0.8)
+        )
+        if name:
+            axes.text(place, -0.02, str(name), ha="center", va="center", fontsize=10)
+    axes.set_xlim(-0.8, width - 0.2)
+    axes.set_ylim(-0.8, tallest + 1.0)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return drawn
+
+
+def save(arrangement: Arrangement, path: Path) -> None:
+    """Write the picture; the file's ending names the format (.svg, .png, .pdf)."""
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
+    figure(arrangement).savefig(path, dpi=150)
+
+
+def _hex(name: int, names: int) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour(name, names))

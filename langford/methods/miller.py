@@ -1,0 +1,55 @@
+"""Miller's backtracking on bit masks.
+
+The largest colours are placed first, in every way that fits: they have the fewest
+placements.  The remaining ones are placed by position: the lowest free place must be
+covered by one of the unused colours.  Largest first alone visits 1.7 times as many nodes
+at n = 12, position first alone 2.3 times as many (``benchmarks/miller.py``); the best
+switch is near the middle.
+"""
+
+from __future__ import annotations
+
+from langford.methods import search
+from langford.methods.search import SearchPlan
+from langford.problem import Problem
+from langford.result import PartialResult
+
+
+class MillerPlan(SearchPlan):
+    """One task: all arrangements that extend p placed colours."""
+
+    method = "miller"
+
+    def evaluate(self, index: int) -> PartialResult:
+        expected = self.expectation(index)
+        if not len(self._left):
+            # Every colour is placed: a feasible task is an arrangement.
+            return PartialResult(index, self.order.weight, self.order.weight, 1)
+        switch = max(0, self.problem.n // 2 - self.depth)
+        found, residue, nodes = self._kernel.count_by_largest(
+            self.frees[index], self._left, self.problem.copies, self._shapes, switch
+        )
+        result = PartialResult(
+            index, self.order.weight * int(found), self.order.weight * int(residue), int(nodes)
+        )
+        expected.check(result)
+        return result
+
+
+class Miller:
+    """Backtracking: every variant, any number of copies."""
+
+    name = "miller"
+    unit = "nodes"
+
+    def refusal(self, problem: Problem) -> str | None:
+        return search.refusal(problem)
+
+    def depths(self, problem: Problem) -> range:
+        return range(1, problem.n + 1)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3)
+
+    def plan(self, problem: Problem, depth: int) -> MillerPlan:
+        return MillerPlan(problem, depth)
