@@ -29,7 +29,7 @@ def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
     return found
 
 
-def colour(name: int, names: int) -> tuple[float, float, float]:
+def colour(name: int) -> tuple[float, float, float]:
     """An RGB colour for a label, spread over the hues by the golden ratio."""
     return hsv_to_rgb(name * 0.618034 % 1.0, 0.55 + 0.25 * (name % 2), 0.95)
 
@@ -38,7 +38,7 @@ def text(arrangement: Arrangement) -> Text:
     """Arcs of box-drawing characters over coloured cubes, for a terminal."""
     from rich.text import Text
 
-    names, cell = max(arrangement), len(str(max(arrangement))) + 1
+    cell = len(str(max(arrangement))) + 1
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
         for row in rows:
@@ -63,12 +63,12 @@ def text(arrangement: Arrangement) -> Text:
         lines.append(line)
     for line in lines:
         for piece, name in line:
-            picture.append(piece, style=_hex(name, names) if name else "")
+            picture.append(piece, style=_hex(name) if name else "")
         picture.append("\n")
     for name in arrangement:
         picture.append(" ")
         cube = str(name or "·").rjust(cell - 1)
-        picture.append(cube, style=f"bold black on {_hex(name, names)}" if name else "dim")
+        picture.append(cube, style=f"bold black on {_hex(name)}" if name else "dim")
     return picture
 
 
@@ -79,19 +79,19 @@ def figure(arrangement: Arrangement) -> Figure:
         from matplotlib.patches import Arc, FancyBboxPatch
     except ImportError as error:
         raise CannotDraw("pictures need matplotlib: pip install 'langford[draw]'") from error
-    width, names = len(arrangement), max(arrangement)
+    width = len(arrangement)
     tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
     drawn = Figure(figsize=(0.4 * width + 0.4, 0.4 * (tallest + 2.0)))
     axes = drawn.add_axes((0, 0, 1, 1))
     for name, start, end in spans(arrangement):
         axes.add_patch(
             Arc(((start + end) / 2, 0.5), end - start, end - start, theta1=0, theta2=180,
-                color=colour(name, names), linewidth=2)
+                color=colour(name), linewidth=2)
         )
     for place, name in enumerate(arrangement):
         axes.add_patch(
             FancyBboxPatch((place - 0.38, -0.38), 0.76, 0.76, boxstyle="round,pad=0,rounding_size=0.12",
-                           facecolor=colour(name, names) if name else "white",
+                           facecolor=colour(name) if name else "white",
                            edgecolor="black" if name else "lightgrey", linewidth=0.8)
         )
         if name:
@@ -110,5 +110,5 @@ def save(arrangement: Arrangement, path: Path) -> None:
     figure(arrangement).savefig(path, dpi=150)
 
 
-def _hex(name: int, names: int) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in colour(name, names))
+def _hex(name: int) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour(name))

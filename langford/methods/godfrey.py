@@ -49,6 +49,7 @@ class GodfreyPlan:
         terms = [max(1, count) for count in _terms(problem).values()]
         self._sum_bits = max(terms).bit_length()
         self._product_bound = prod(terms)
+        self._bound = int(4.0 ** problem.n) * self._product_bound
         # Block variables sit in the middle, where they have most neighbours in common.
         table_bits = (CACHE_BYTES // (8 * self._sum_words)).bit_length() - 1
         block = inner[::-1][:table_bits]
@@ -65,17 +66,26 @@ class GodfreyPlan:
         bound = weight * int(self.work[index]) * self._product_bound
         return Expectation(zero_bits, -bound, bound)
 
-    def evaluate(self, index: int) -> PartialResult:
-        expected = self.expectation(index)
-        words = limbs.word_count(self._product_bound)
-        total = limbs.zero(max(expected.highest, 2 ** (64 * words - 1) - 1))
-        residues = limbs.zero(2**190)
+    def warm_up(self) -> None:
+        self._gray_sum(0, self._free[:0], self._block[:0], limbs.zero(self._bound), limbs.zero(2**190))
+
+    def _gray_sum(
+        self, index: int, free: NDArray[np.int64], block: NDArray[np.int64],
+        total: limbs.Limbs, residues: limbs.Limbs,
+    ) -> int:
+        """Add the sum over the given places, the task's prefix fixed; returns the survivors."""
         signs = self._start(index)
-        gray_sum = _compiled(self._sum_words, self._vanishing, self._sum_bits, words)
-        survivors = gray_sum(
-            signs, self._links, self._free, self._block, self._sequence, self._deltas,
-            self._packed_sums(signs), total, residues,
+        words = limbs.word_count(self._product_bound)
+        kernel = _compiled(self._sum_words, self._vanishing, self._sum_bits, words)
+        return kernel(
+            signs, self._links, free, block, self._sequence, self._deltas, self._packed_sums(signs),
+            total, residues,
         )
+
+    def evaluate(self, index: int) -> PartialResult:
+        require_index(self, index)
+        total, residues = limbs.zero(self._bound), limbs.zero(2**190)
+        survivors = self._gray_sum(index, self._free, self._block, total, residues)
         weight = int(self._weights[index])
         return PartialResult(
             index, weight * limbs.to_int(total), residue(weight * limbs.to_int(residues)), survivors
@@ -103,7 +113,8 @@ class GodfreyPlan:
 def _compiled(*shape: int) -> Callable[..., int]:
     from langford.kernels.cpu.godfrey import build_gray_sum
 
-    return build_gray_sum(*shape)
+    kernel: Callable[..., int] = build_gray_sum(*shape)
+    return kernel
 
 
 def _outside_in(problem: Problem) -> list[int]:

@@ -9,10 +9,11 @@ switch is near the middle.
 
 from __future__ import annotations
 
+import numpy as np
+
 from langford.methods import search
 from langford.methods.search import SearchPlan
 from langford.problem import Problem
-from langford.result import PartialResult
 
 
 class MillerPlan(SearchPlan):
@@ -20,20 +21,12 @@ class MillerPlan(SearchPlan):
 
     method = "miller"
 
-    def evaluate(self, index: int) -> PartialResult:
-        expected = self.expectation(index)
-        if not len(self._left):
-            # Every colour is placed: a feasible task is an arrangement.
-            return PartialResult(index, self.order.weight, self.order.weight, 1)
+    def search(self, free: np.uint64) -> tuple[int, int, int]:
         switch = max(0, self.problem.n // 2 - self.depth)
-        found, residue, nodes = self._kernel.count_by_largest(
-            self.frees[index], self._left, self.problem.copies, self._shapes, switch
+        found: tuple[int, int, int] = self._kernel.count_by_largest(
+            free, self._left, self.problem.copies, self._shapes, switch
         )
-        result = PartialResult(
-            index, self.order.weight * int(found), self.order.weight * int(residue), int(nodes)
-        )
-        expected.check(result)
-        return result
+        return found
 
 
 class Miller:

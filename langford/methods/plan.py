@@ -46,6 +46,10 @@ class Plan(Protocol):
     work: NDArray[np.float64]
     """Estimated work of each task, float64[tasks], in the method's unit."""
 
+    def warm_up(self) -> None:
+        """Compile the kernels, or load them from the cache."""
+        ...
+
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
         ...

@@ -187,9 +187,9 @@ class PolyphasePlan:
         if self.split.mirrored:
             # The last partner of a u-class is its own: only v's up to u's class count.
             refined = self._u_bits - self._v_bits
-            for task, (prefix, size) in zip(self._ends - 1, zip(self._u_prefixes, u_sizes, strict=True), strict=True):
+            for end, prefix, size in zip(self._ends, self._u_prefixes, u_sizes, strict=True):
                 family = (self._u_prefixes >> refined == prefix >> refined) & (self._u_prefixes < prefix)
-                work[task] = size * (u_sizes[family].sum() + size / 2) / 2**refined
+                work[end - 1] = size * (u_sizes[family].sum() + size / 2) / 2**refined
         return work * 2.0**free
 
     def _task(self, index: int) -> tuple[int, int]:
@@ -212,9 +212,14 @@ class PolyphasePlan:
         bound = 2 ** (2 * self.problem.n + 1) * self.shape.term_bound
         return Expectation(max(0, zero_bits), -bound, bound)
 
+    def warm_up(self) -> None:
+        for us, weights, classes in self._u_blocks(0):
+            self._sum_block(us[:0], weights[:0], classes[:0], 0, limbs.zero(0), limbs.zero(0), 0)
+            break
+
     def evaluate(self, index: int) -> PartialResult:
         u_class, v_class = self._task(index)
-        split, kernel = self.split, self._kernel
+        split = self.split
         expected = self.expectation(index)
         total = limbs.zero(max(expected.highest, 2 ** (64 * self.shape.words - 1) - 1))
         residues = limbs.zero(2**190)
@@ -227,19 +232,28 @@ class PolyphasePlan:
                 first = tile << self._tile_bits
                 if first > limits.max(initial=-1):
                     break
-                tables = kernel.tile_tables(
-                    first, self._tile_bits, split.v_length, *self._masks(split.v_length),
-                    self._shifts, self._strides,
-                )
-                survivors, pending = self._tile_sum(
-                    us, weights, limits, split.u_length,
-                    first, self._tile_bits, split.v_length, *tables,
-                    self._odd, split.offset, split.alt_sign, self._shifts, self._lengths,
-                    self._strides, self._stride, total, residues, pending,
-                )
+                survivors, pending = self._sum_block(us, weights, limits, first, total, residues, pending)
                 evaluated += survivors
         return PartialResult(
             index, limbs.to_int(total), residue(limbs.to_int(residues)), IMAGES * evaluated
+        )
+
+    def _sum_block(
+        self, us: NDArray[np.int64], weights: NDArray[np.int64], limits: NDArray[np.int64], first: int,
+        total: limbs.Limbs, residues: limbs.Limbs, pending: int,
+    ) -> tuple[int, int]:
+        """Add the sum of a block of u's over the tile that starts at ``first``.
+
+        Returns (survivors, weight pending before the next spread of carries).
+        """
+        split, bits = self.split, self._tile_bits
+        tables = self._kernel.tile_tables(
+            first, bits, split.v_length, *self._masks(split.v_length), self._shifts, self._strides
+        )
+        return self._tile_sum(
+            us, weights, limits, split.u_length, first, bits, split.v_length, *tables,
+            self._odd, split.offset, split.alt_sign, self._shifts, self._lengths, self._strides,
+            self._stride, total, residues, pending,
         )
 
     def _masks(self, bits: int) -> tuple[int, int]:
@@ -300,7 +314,8 @@ class PolyphasePlan:
 def _compiled(*shape: int) -> Callable[..., tuple[int, int]]:
     from langford.kernels.cpu.polyphase import build_tile_sum
 
-    return build_tile_sum(*shape)
+    kernel: Callable[..., tuple[int, int]] = build_tile_sum(*shape)
+    return kernel
 
 
 def _alternation(bits: int, split: Components) -> int:
@@ -333,7 +348,7 @@ class Polyphase:
 
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than minutes."""
-        wanted = 4 if problem.n < 18 else min(20, 4 * ((problem.n - 9) // 4))
+        wanted = 4 * max(0, (problem.n - 8) // 4)
         return min(wanted, self.depths(problem)[-1])
 
     def plan(self, problem: Problem, depth: int) -> PolyphasePlan:

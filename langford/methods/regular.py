@@ -12,7 +12,6 @@ import numpy as np
 from langford.methods import search
 from langford.methods.search import SearchPlan
 from langford.problem import Problem
-from langford.result import PartialResult
 
 TEST_FREE_COLOURS = 2
 """r: on the CPU each further level costs a factor of about 2n and saves one of about 2."""
@@ -30,17 +29,12 @@ class RegularPlan(SearchPlan):
         self._masks = np.array([mask for row in masks for mask in row], np.uint64)
         self._offsets = np.cumsum([0, *map(len, masks)])
 
-    def evaluate(self, index: int) -> PartialResult:
-        self.expectation(index)
-        if not self._test_free:
-            return PartialResult(index, self.order.weight, self.order.weight, 1)
-        found, residue, leaves = self._kernel.count_regular(
-            self.frees[index], self._left, self.problem.copies, self._shapes,
+    def search(self, free: np.uint64) -> tuple[int, int, int]:
+        found: tuple[int, int, int] = self._kernel.count_regular(
+            free, self._left, self.problem.copies, self._shapes,
             len(self._left) - self._test_free, self._masks, self._offsets,
         )
-        return PartialResult(
-            index, self.order.weight * int(found), self.order.weight * int(residue), int(leaves)
-        )
+        return found
 
 
 class Regular:

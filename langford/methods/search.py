@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.arithmetic.residue import MODULUS
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.methods.plan import require_index
 from langford.problem import Problem
-from langford.result import Expectation
+from langford.result import Expectation, PartialResult
 
 WORD_PLACES = 64
 LARGEST_TASK_LIST = 2_000_000
@@ -105,6 +106,23 @@ class SearchPlan:
                 fits &= self.frees >> np.uint64(copy * d)
             work *= np.maximum(np.bitwise_count(fits), 0.5)
         return work
+
+    def search(self, free: np.uint64) -> tuple[int, int, int]:
+        """(arrangements, the same mod 2^64 − 1, nodes) below one free mask."""
+        raise NotImplementedError
+
+    def warm_up(self) -> None:
+        if len(self._left):
+            self.search(np.uint64(1))
+
+    def evaluate(self, index: int) -> PartialResult:
+        require_index(self, index)
+        weight = self.order.weight
+        if not len(self._left):
+            # Every colour is placed: a feasible task is an arrangement.
+            return PartialResult(index, weight, weight, 1)
+        found, residue, nodes = self.search(self.frees[index])
+        return PartialResult(index, weight * int(found), weight * int(residue) % MODULUS, int(nodes))
 
     def expectation(self, index: int) -> Expectation:
         require_index(self, index)

@@ -17,7 +17,7 @@ _MODULUS = np.uint64(MODULUS)
 
 
 @njit(cache=True)
-def starts(free, difference, copies):  # type: ignore[no-untyped-def]
+def starts(free, difference, copies):
     """Bit k set where a colour fits with its first cube on bit k."""
     fits = free
     for copy in range(1, copies):
@@ -26,7 +26,7 @@ def starts(free, difference, copies):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def feasible(frees, difference, copies, shape):  # type: ignore[no-untyped-def]
+def feasible(frees, difference, copies, shape):
     """The free masks after placing one colour in every possible way, uint64[·], in order."""
     count = 0
     for free in frees:
@@ -43,7 +43,7 @@ def feasible(frees, difference, copies, shape):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def fill(free, unused, shapes, stack):  # type: ignore[no-untyped-def]
+def fill(free, unused, shapes, stack):
     """Ways to fill ``free`` exactly with the colours whose differences are bits of ``unused``.
 
     Always covers the lowest free place: with that place at bit 0, the differences that fit
@@ -82,7 +82,7 @@ def fill(free, unused, shapes, stack):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_by_largest(root, order, copies, shapes, switch):  # type: ignore[no-untyped-def]
+def count_by_largest(root, order, copies, shapes, switch):
     """Arrangements below one free mask; the colours ``order`` (int64[·]) are unplaced.
 
     The first ``switch`` colours are placed in order, each in every way that fits; the rest
@@ -122,7 +122,7 @@ def count_by_largest(root, order, copies, shapes, switch):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def count_regular(root, order, copies, shapes, switch, masks, offsets):  # type: ignore[no-untyped-def]
+def count_regular(root, order, copies, shapes, switch, masks, offsets):
     """Arrangements below one free mask, the last colours test-free (thesis, figure 1.4).
 
     After ``switch`` colours placed by backtracking, every assignment of the others is
@@ -160,7 +160,7 @@ def count_regular(root, order, copies, shapes, switch, masks, offsets):  # type:
 
 
 @njit(cache=True)
-def assignments(free, masks, offsets):  # type: ignore[no-untyped-def]
+def assignments(free, masks, offsets):
     """(assignments whose union is ``free``, assignments formed) over all placements."""
     colours = offsets.size - 1
     union = np.zeros(colours + 1, np.uint64)

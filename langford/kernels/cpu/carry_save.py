@@ -11,7 +11,7 @@ _DIGIT = np.int64(0xFFFFFFFF)
 
 
 @njit(cache=True, inline="never")
-def spread_carries(limbs):  # type: ignore[no-untyped-def]
+def spread_carries(limbs):
     """Move each limb's excess into the next; every limb but the top becomes a digit ≥ 0."""
     for i in range(limbs.size - 1):
         limbs[i + 1] += limbs[i] >> 32
@@ -19,7 +19,7 @@ def spread_carries(limbs):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def add_words(limbs, words, first, count, weight):  # type: ignore[no-untyped-def]
+def add_words(limbs, words, first, count, weight):
     """limbs += weight · (wide integer ``words[first:first+count]``, top word signed).
 
     Spreads no carry: the caller keeps Σ |weight| within SPREAD_BOUND between spreads.
@@ -34,7 +34,7 @@ def add_words(limbs, words, first, count, weight):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def make_room(limbs, residues, weight, pending):  # type: ignore[no-untyped-def]
+def make_room(limbs, residues, weight, pending):
     """Spread the carries of both numbers if terms of total ``weight`` could overflow a limb.
 
     ``pending`` is Σ |weight| added since the last spread; returns its new value.

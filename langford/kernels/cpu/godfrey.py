@@ -42,12 +42,12 @@ _DIGIT = 0xFFFFFFFF
 
 
 @intrinsic(prefer_literal=True)
-def advance(typingctx, sums, deltas, at, contributions, row):  # type: ignore[no-untyped-def]
+def advance(typingctx, sums, deltas, at, contributions, row):
     """Packed sums + deltas[at:] + contributions[row:], word by word."""
     sums = types.UniTuple(types.int64, len(sums))
     signature = sums(sums, deltas, types.int64, contributions, types.int64)
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         own = element_pointer(context, builder, sig.args[1], args[1], args[2])
         others = element_pointer(context, builder, sig.args[3], args[3], args[4])
         moved = []
@@ -63,12 +63,12 @@ def advance(typingctx, sums, deltas, at, contributions, row):  # type: ignore[no
 
 
 @intrinsic(prefer_literal=True)
-def survives(typingctx, sums, vanishing):  # type: ignore[no-untyped-def]
+def survives(typingctx, sums, vanishing):
     """Whether no sum in the first ``vanishing`` words is zero."""
     count = literal(vanishing)
     sums = types.UniTuple(types.int64, len(sums))
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         high_bits = ir.Constant(I64, 0x80 * _ONES)
         all_set = high_bits
         for word in cgutils.unpack_tuple(builder, args[0])[:count]:
@@ -81,7 +81,7 @@ def survives(typingctx, sums, vanishing):  # type: ignore[no-untyped-def]
 
 
 @intrinsic(prefer_literal=True)
-def add_product(typingctx, state, sums, sum_bits, words):  # type: ignore[no-untyped-def]
+def add_product(typingctx, state, sums, sum_bits, words):
     """Add the product of all packed sums to ``state``, the tuple (limbs…, residue words ×2).
 
     Each |sum| is below 2^sum_bits; the product takes ``words`` 64-bit words.  The limbs are
@@ -92,7 +92,7 @@ def add_product(typingctx, state, sums, sum_bits, words):  # type: ignore[no-unt
     sums = types.UniTuple(types.int64, len(sums))
     bits, width = literal(sum_bits), 64 * literal(words)
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         packed = cgutils.unpack_tuple(builder, args[1])
         term = _product(builder, [_unpack(builder, word) for word in packed], bits, width)
         members = cgutils.unpack_tuple(builder, args[0])
@@ -148,7 +148,7 @@ def _product(builder: Any, vectors: list[Any], bits: int, width: int) -> Any:
     return total
 
 
-def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):  # type: ignore[no-untyped-def]
+def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
     """Compile-time shape → the kernel.
 
     Args:
@@ -159,7 +159,7 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):  
     zeros = (0,) * (2 * words + 2)
 
     @njit(cache=True, nogil=True)
-    def gray_sum(signs, links, free, block, sequence, deltas, sums, limbs, residues):  # type: ignore[no-untyped-def]
+    def gray_sum(signs, links, free, block, sequence, deltas, sums, limbs, residues):
         """Sum over all signs of the ``free`` then ``block`` places, each starting at +1.
 
         signs: int64[places + 2·reach], ±1, 0 where no cube stands; the row starts at
@@ -220,11 +220,11 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):  
 
 
 @intrinsic(prefer_literal=True)
-def as_tuple(typingctx, array, count):  # type: ignore[no-untyped-def]
+def as_tuple(typingctx, array, count):
     """The first ``count`` elements of an int64 array as a tuple."""
     members = types.UniTuple(types.int64, literal(count))
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         first = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, 0))
         loaded = [
             builder.load(builder.gep(first, [ir.Constant(I64, k)]))
@@ -236,7 +236,7 @@ def as_tuple(typingctx, array, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def flip(signs, links, position, sums):  # type: ignore[no-untyped-def]
+def flip(signs, links, position, sums):
     """Flip one place and update the packed sums."""
     for d in range(1, links.size):
         if links[d] >= 0:
@@ -246,7 +246,7 @@ def flip(signs, links, position, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def block_contributions(signs, links, block, sum_words, contributions):  # type: ignore[no-untyped-def]
+def block_contributions(signs, links, block, sum_words, contributions):
     """Rows 2k and 2k+1: packed change of the sums when block variable k flips from +1 and
     from −1, by the places outside the block."""
     inside = np.zeros(signs.size, np.int64)
@@ -264,7 +264,7 @@ def block_contributions(signs, links, block, sum_words, contributions):  # type:
 
 
 @njit(cache=True)
-def block_sequence(places, links, block, sum_words):  # type: ignore[no-untyped-def]
+def block_sequence(places, links, block, sum_words):
     """The precomputed part of the Gray sequence, from all block variables at +1.
 
     Returns (sequence, deltas) of :func:`build_gray_sum`'s kernel.

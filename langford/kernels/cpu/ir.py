@@ -109,12 +109,12 @@ def literal(value: Any) -> int:
 
 
 @intrinsic(prefer_literal=True)
-def add_rows(typingctx, target, at, left, i, right, j, length):  # type: ignore[no-untyped-def]
+def add_rows(typingctx, target, at, left, i, right, j, length):
     """target[at:at+length] = left[i:…] + right[j:…] for int16 arrays; length ≡ 0 mod 8."""
     count = literal(length)
     signature = types.void(target, types.int64, left, types.int64, right, types.int64, length)
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         to = element_pointer(context, builder, sig.args[0], args[0], args[1])
         first = element_pointer(context, builder, sig.args[2], args[2], args[3])
         second = element_pointer(context, builder, sig.args[4], args[4], args[5])
@@ -135,20 +135,20 @@ def add_rows(typingctx, target, at, left, i, right, j, length):  # type: ignore[
 
 
 @intrinsic(prefer_literal=True)
-def trailing_zero_bits(typingctx, word):  # type: ignore[no-untyped-def]
+def trailing_zero_bits(typingctx, word):
     """Index of the lowest set bit of a uint64 that is not 0."""
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), emit
 
 
 @intrinsic(prefer_literal=True)
-def set_bits(typingctx, word):  # type: ignore[no-untyped-def]
+def set_bits(typingctx, word):
     """Number of set bits of a uint64."""
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), emit

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.carry_save import add_words, make_room
@@ -49,7 +49,7 @@ BLOCK_BITS = 14
 
 
 @njit(cache=True)
-def reversed_component(component, length):  # type: ignore[no-untyped-def]
+def reversed_component(component, length):
     """The component read backwards: neighbouring bits swapped, an odd centre bit kept."""
     even_bits = np.int64(0x2AAAAAAAAAAAAAAA)
     centre = np.int64(length & 1)
@@ -59,7 +59,7 @@ def reversed_component(component, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def natural_order(component, length):  # type: ignore[no-untyped-def]
+def natural_order(component, length):
     """Bits of a component with element k at bit k."""
     natural = np.int64(0)
     front, back = 0, length - 1
@@ -75,7 +75,7 @@ def natural_order(component, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def orbit(component, length, alternation, negation):  # type: ignore[no-untyped-def]
+def orbit(component, length, alternation, negation):
     """(smallest image, orbit size) under reversal, ``alternation`` and ``negation``.
 
     The last two are xor masks; 0 leaves that symmetry out.
@@ -93,7 +93,7 @@ def orbit(component, length, alternation, negation):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def prefix_classes(bits, alternation, negation):  # type: ignore[no-untyped-def]
+def prefix_classes(bits, alternation, negation):
     """(smallest prefix, orbit size) of every class of prefixes, ascending, int64[classes]."""
     smallest = np.empty(1 << bits, np.int64)
     sizes = np.empty(1 << bits, np.int64)
@@ -107,7 +107,7 @@ def prefix_classes(bits, alternation, negation):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def representatives(prefix, inner_bits, length, alternation, negation):  # type: ignore[no-untyped-def]
+def representatives(prefix, inner_bits, length, alternation, negation):
     """Representatives u ≥ ``prefix << inner_bits`` that share the prefix, with their weights.
 
     A representative is the smallest of its class under reversal and negation.
@@ -132,7 +132,7 @@ def representatives(prefix, inner_bits, length, alternation, negation):  # type:
 
 
 @njit(cache=True)
-def tile_tables(first, bits, length, alternation, negation, shifts, strides):  # type: ignore[no-untyped-def]
+def tile_tables(first, bits, length, alternation, negation, shifts, strides):
     """What does not depend on u, for the 2^bits components from ``first``.
 
     Returns
@@ -182,7 +182,7 @@ def tile_tables(first, bits, length, alternation, negation, shifts, strides):  #
 
 
 @intrinsic(prefer_literal=True)
-def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, pairs, chains):  # type: ignore[no-untyped-def]
+def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, pairs, chains):
     """Add E · ΣO of one survivor to ``state`` (see :func:`ir.add_to_state`).
 
     The odd sums are high[at:] + low[row:], LANES int16 per form; forms are stored longest
@@ -197,7 +197,7 @@ def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, f
     )
     shape = tuple(literal(value) for value in (forms, parts, pairs, chains))
 
-    def emit(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def emit(context, builder, sig, args):
         forms, parts, pairs, chains = shape
         width = 64 * (sig.return_type.count - 2)
         row_a = element_pointer(context, builder, sig.args[1], args[1], args[2])
@@ -270,7 +270,7 @@ def _even_product(builder: Any, cells: Any, picks: Any, stride: Any, pairs: int,
 
 
 @njit(cache=True)
-def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, rows, steps):  # type: ignore[no-untyped-def]
+def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, rows, steps):
     """rows[bit, form·LANES + lane] (int16): what v's ``bit`` adds to an odd sum while it is 0.
 
     The sum of difference 2e+1 is Σ_j v_j (u_{j+offset−e} + u_{j+offset+e+1}); lanes 4–7
@@ -299,7 +299,7 @@ def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, 
 
 
 @njit(cache=True)
-def even_tables(lags, shifts, lengths, strides, stride, table):  # type: ignore[no-untyped-def]
+def even_tables(lags, shifts, lengths, strides, stride, table):
     """table[i·stride + 2·(y·strides[i] + z) + sign] = ± product of the halved even sums.
 
     y and z count the agreements of v at lags 2i and 2i+1; ``lags`` has u's sums.  Only
@@ -317,7 +317,7 @@ def even_tables(lags, shifts, lengths, strides, stride, table):  # type: ignore[
                 table[cell + 1] = -left * right if pair == 0 else left * right
 
 
-def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):  # type: ignore[no-untyped-def]
+def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):
     """Compile-time shape → the kernel.
 
     Args:
@@ -331,7 +331,7 @@ def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):
     zeros = (0,) * (words + 2)
 
     @njit(cache=True, nogil=True)
-    def tile_sum(  # type: ignore[no-untyped-def]
+    def tile_sum(
         us, u_weights, u_limits, u_length,
         first, bits, v_length, sizes, members, rows, keys,
         odd, offset, alt_sign, shifts, lengths, strides, stride,

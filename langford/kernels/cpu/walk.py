@@ -12,7 +12,7 @@ _ONE = np.uint64(1)
 
 
 @njit(cache=True)
-def mixed(state):  # type: ignore[no-untyped-def]
+def mixed(state):
     """The next number of the SplitMix64 sequence (Steele, Lea, Flood 2014): (state, uint64)."""
     state += np.uint64(0x9E3779B97F4A7C15)
     z = state
@@ -22,7 +22,7 @@ def mixed(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def random_walks(roots, order, copies, shapes, switch, walks, seed):  # type: ignore[no-untyped-def]
+def random_walks(roots, order, copies, shapes, switch, walks, seed):
     """Unbiased estimates of the arrangements below all ``roots``, float64[walks].
 
     A walk picks a root, places the first ``switch`` colours of ``order`` at random, and

@@ -1,0 +1,102 @@
+"""The tables.  Counts are decimal text: they exceed 64 bits and must never become floats.
+
+Times are seconds since 1970 by the database's clock (:mod:`db.clock`).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Float, ForeignKey, ForeignKeyConstraint, Index, Integer, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from db.states import TaskState
+
+
+class Base(DeclarativeBase):
+    """Declarative base of the ledger."""
+
+
+class Campaign(Base):
+    """One problem × method × depth, and all its tasks."""
+
+    __tablename__ = "campaign"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), unique=True)
+    problem: Mapped[str] = mapped_column(Text)
+    method: Mapped[str] = mapped_column(String(40))
+    depth: Mapped[int]
+    tasks: Mapped[int]
+    work: Mapped[float] = mapped_column(Float(53))
+    created: Mapped[float] = mapped_column(Float(53))
+
+
+class Task(Base):
+    """One independent piece, named by its content: campaign and index."""
+
+    __tablename__ = "task"
+    __table_args__ = (Index("task_queue", "campaign_id", "state", "work"),)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"), primary_key=True)
+    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    work: Mapped[float] = mapped_column(Float(53))
+    state: Mapped[str] = mapped_column(String(12), default=TaskState.READY)
+    failures: Mapped[int] = mapped_column(default=0)
+
+
+class Worker(Base):
+    """One start of one worker process; its id is a fresh UUID."""
+
+    __tablename__ = "worker"
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255))
+    process: Mapped[str] = mapped_column(String(80))
+    started: Mapped[float] = mapped_column(Float(53))
+
+
+class Attempt(Base):
+    """One lease of one task by one worker; its id is the fencing token."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("attempt_open", "ended", "deadline"),
+        Index("attempt_task", "campaign_id", "task_index"),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int]
+    task_index: Mapped[int]
+    worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
+    granted: Mapped[float] = mapped_column(Float(53))
+    deadline: Mapped[float] = mapped_column(Float(53))
+    ended: Mapped[float | None] = mapped_column(Float(53))
+    outcome: Mapped[str | None] = mapped_column(String(12))
+    note: Mapped[str | None] = mapped_column(Text)
+
+
+class Result(Base):
+    """The accepted result of a task: at most one, by the primary key."""
+
+    __tablename__ = "result"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+    )
+    campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
+    value: Mapped[str] = mapped_column(Text)
+    residue: Mapped[str] = mapped_column(Text)
+    evaluated: Mapped[str] = mapped_column(Text)
+    seconds: Mapped[float] = mapped_column(Float(53))
+    provenance: Mapped[str] = mapped_column(Text)
+    accepted: Mapped[float] = mapped_column(Float(53))
+
+
+class Event(Base):
+    """Something worth remembering: confirmations, conflicts, tasks set aside."""
+
+    __tablename__ = "event"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    task_index: Mapped[int | None]
+    attempt_id: Mapped[int | None]
+    at: Mapped[float] = mapped_column(Float(53))
+    kind: Mapped[str] = mapped_column(String(12))
+    detail: Mapped[str] = mapped_column(Text, default="")

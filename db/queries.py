@@ -1,0 +1,106 @@
+"""Read-only questions to a ledger, each one function on a connection."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, case, func, select
+
+from db.models import Attempt, Campaign, Event, Result, Task, Worker
+from db.records import CampaignRecord, Progress, TaskRecord
+from db.states import EventKind
+from langford.arithmetic.limbs import exact_sum
+from langford.problem import Problem
+from langford.result import PartialResult
+
+
+def campaign(connection: Connection, name: str) -> CampaignRecord | None:
+    """The campaign of that name."""
+    row = connection.execute(select(Campaign.__table__).where(Campaign.name == name)).one_or_none()
+    if row is None:
+        return None
+    return CampaignRecord(
+        row.id, row.name, Problem.parse(row.problem), row.method, row.depth, row.tasks, row.work, row.created
+    )
+
+
+def campaign_names(connection: Connection) -> list[str]:
+    """Names of all campaigns, oldest first."""
+    return list(connection.scalars(select(Campaign.name).order_by(Campaign.id)))
+
+
+def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
+    """All accepted results, by task."""
+    rows = connection.execute(
+        select(Result.task_index, Result.value, Result.residue, Result.evaluated)
+        .where(Result.campaign_id == campaign_id)
+        .order_by(Result.task_index)
+    )
+    return [
+        PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)) for row in rows
+    ]
+
+
+def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
+    """(task, what disagrees) of every conflict on record."""
+    rows = connection.execute(
+        select(Event.task_index, Event.detail)
+        .where(Event.campaign_id == campaign_id, Event.kind == EventKind.CONFLICT)
+        .order_by(Event.id)
+    )
+    return [(row.task_index, row.detail) for row in rows]
+
+
+def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, str, str]]:
+    """(worker, host, process) with running attempts."""
+    holders = select(Attempt.worker_id).distinct().where(
+        Attempt.campaign_id == campaign_id, Attempt.ended.is_(None)
+    )
+    rows = connection.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
+    return [(row.id, row.host, row.process) for row in rows]
+
+
+def progress(connection: Connection, campaign_id: int) -> Progress:
+    """Tasks, work, attempts and results in figures."""
+    states = connection.execute(
+        select(Task.state, func.count(), func.sum(Task.work))
+        .where(Task.campaign_id == campaign_id)
+        .group_by(Task.state)
+    ).all()
+    attempts = connection.execute(
+        select(func.coalesce(Attempt.outcome, "running"), func.count())
+        .where(Attempt.campaign_id == campaign_id)
+        .group_by(Attempt.outcome)
+    ).all()
+    events = connection.execute(
+        select(
+            func.sum(case((Event.kind == EventKind.CONFIRMED, 1), else_=0)),
+            func.sum(case((Event.kind == EventKind.CONFLICT, 1), else_=0)),
+        ).where(Event.campaign_id == campaign_id)
+    ).one()
+    done = connection.execute(
+        select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
+    ).all()
+    return Progress(
+        {row[0]: row[1] for row in states},
+        {row[0]: float(row[2]) for row in states},
+        sum(row.seconds for row in done),
+        exact_sum([int(row.evaluated) for row in done]),
+        {row[0]: row[1] for row in attempts},
+        int(events[0] or 0),
+        int(events[1] or 0),
+    )
+
+
+def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[TaskRecord]:
+    """Tasks with their results, by index."""
+    query = (
+        select(
+            Task.task_index, Task.state, Task.work, Task.failures,
+            Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance,
+        )
+        .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
+        .where(Task.campaign_id == campaign_id)
+        .order_by(Task.task_index)
+    )
+    if state is not None:
+        query = query.where(Task.state == state)
+    return [TaskRecord(*row) for row in connection.execute(query)]

@@ -1,0 +1,67 @@
+"""What the ledger hands out: plain immutable records, no live database objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langford.problem import Problem
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """A campaign as it stands in the ledger."""
+
+    id: int
+    name: str
+    problem: Problem
+    method: str
+    depth: int
+    tasks: int
+    work: float
+    created: float
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to work on a task until the deadline, unless renewed."""
+
+    attempt: int
+    index: int
+    work: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is.
+
+    Attributes:
+        tasks: number of tasks by state.
+        work: estimated work by state, in the method's unit.
+        seconds: computing time of the accepted results.
+        evaluated: points or nodes of the accepted results.
+        attempts: ended attempts by outcome, and the running ones under "running".
+        confirmed: results repeated with the same value; conflicts: with another one.
+    """
+
+    tasks: dict[str, int]
+    work: dict[str, float]
+    seconds: float
+    evaluated: int
+    attempts: dict[str, int]
+    confirmed: int
+    conflicts: int
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """One task with its result, if it has one; counts as decimal text."""
+
+    index: int
+    state: str
+    work: float
+    failures: int
+    value: str | None
+    residue: str | None
+    evaluated: str | None
+    seconds: float | None
+    provenance: str | None

@@ -1,0 +1,37 @@
+"""The states of tasks, the outcomes of attempts and the kinds of events; all live here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+FAILURES_BEFORE_SET_ASIDE = 3
+"""A task that fails by itself this often is set aside.  Preemption and expiry do not count."""
+
+
+class TaskState(StrEnum):
+    """Where a task stands; only a committed result makes it DONE."""
+
+    READY = "ready"
+    LEASED = "leased"
+    DONE = "done"
+    SET_ASIDE = "set-aside"
+
+
+class Outcome(StrEnum):
+    """How an attempt ended; an attempt without outcome is running."""
+
+    DONE = "done"
+    RELEASED = "released"
+    PREEMPTED = "preempted"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    SUPERSEDED = "superseded"
+
+
+class EventKind(StrEnum):
+    """What is worth remembering about a campaign beside its attempts."""
+
+    CREATED = "created"
+    CONFIRMED = "confirmed"
+    CONFLICT = "conflict"
+    SET_ASIDE = "set-aside"

@@ -1,0 +1,1 @@
+"""Who computes what: in-process counts, the local worker pool, campaigns."""

@@ -1,0 +1,225 @@
+"""Work off a campaign with the cores of this machine.
+
+The process that runs a campaign leases tasks, feeds its worker pool and commits every
+result before it counts.  It can be killed at any moment: what was committed is safe, its
+leases are released by the next run on this host, or expire.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from db import CampaignRecord, Lease, Ledger
+from db.errors import LedgerError
+from db.states import Outcome, TaskState
+from jobs.evaluation import PlanKey, plan_of
+from jobs.identity import Identity, is_dead
+from jobs.pool import Died, Failed, Finished, WorkerPool
+from langford.errors import CheckFailed, LangfordError
+from langford.methods import Count, merge
+
+LEASE_SECONDS = 120.0
+HEARTBEAT_SECONDS = 30.0
+STOCK = 64
+"""Leases held beyond what the workers are doing: enough for thousands of tasks a second."""
+DEATHS_IN_A_ROW = 5
+
+
+class WorkersKeepDying(LangfordError):
+    """Worker processes die again and again before they finish anything."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a run tells while it works: totals over the campaign, and this run's share."""
+
+    tasks_done: int
+    work_done: float
+    work_here: float
+    seconds_here: float
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How a run ended: ``stopped`` is why it did before the end, ``set_aside`` the tasks
+    that failed too often."""
+
+    tasks_here: int
+    seconds: float
+    stopped: str | None
+    set_aside: int
+
+
+def key_of(campaign: CampaignRecord) -> PlanKey:
+    """The plan of a campaign."""
+    return PlanKey(campaign.problem.name, campaign.method, campaign.depth)
+
+
+def result(ledger: Ledger, campaign: CampaignRecord) -> Count:
+    """Merge a campaign's results; raises Incomplete, ConflictingResults or CheckFailed."""
+    return merge(plan_of(key_of(campaign)), ledger.results(campaign))
+
+
+class CampaignRun:
+    """One run of a campaign by this process."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        campaign: CampaignRecord,
+        workers: int,
+        tell: Callable[[Step], None] = lambda step: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
+        time_limit: float | None = None,
+    ) -> None:
+        """
+        Args:
+            tell: called after every commit.
+            stop_reason: asked often; a string stops the run at once ("SIGTERM").
+            time_limit: seconds; no task starts that would probably not end before.
+        """
+        self._ledger, self._campaign, self._workers = ledger, campaign, workers
+        self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
+        self._plan = plan_of(key_of(campaign))
+        self._identity = Identity.fresh()
+        self._stock: list[Lease] = []
+        self._leases: dict[int, Lease] = {}
+        self._deaths = 0
+        self._slowest = 0.0
+        self._tasks_here = 0
+        self._work_here = 0.0
+        self._started = 0.0
+
+    def run(self) -> RunReport:
+        """Work until the campaign is done, or a reason to stop comes up."""
+        self._started = self._renewed = time.monotonic()
+        self._release_the_dead()
+        progress = self._ledger.progress(self._campaign)
+        self._tasks_done = progress.tasks.get(TaskState.DONE, 0)
+        self._work_done = progress.work.get(TaskState.DONE, 0.0)
+        self._tell(self._step())
+        stopped = None
+        if not progress.tasks.get(TaskState.READY, 0) + progress.tasks.get(TaskState.LEASED, 0):
+            return self._report(None)
+        self._ledger.enrol(self._identity.worker, self._identity.host, self._identity.process)
+        size = min(self._workers, max(1, progress.tasks.get(TaskState.READY, 1)))
+        pool = WorkerPool(key_of(self._campaign), size)
+        try:
+            stopped = self._work(pool)
+        except BaseException:
+            pool.stop()
+            # A ledger that failed will hardly take this either; the leases expire then.
+            with suppress(LedgerError):
+                self._give_back(Outcome.RELEASED, "the run ended with an error")
+            raise
+        pool.stop()
+        self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
+        return self._report(stopped)
+
+    def _work(self, pool: WorkerPool) -> str | None:
+        """The loop; returns why it stopped early, None when nothing is left to do here."""
+        draining = None
+        while True:
+            stopped = self._stop_reason()
+            if stopped:
+                for message in pool.poll(0):
+                    self._handle(message)
+                return stopped
+            draining = draining or self._out_of_time()
+            if not draining:
+                self._feed(pool)
+            if not pool.in_flight:
+                return draining
+            # A short wait keeps signals responsive; results end it at once.
+            for message in pool.poll(0.2):
+                self._handle(message)
+            if time.monotonic() - self._renewed > HEARTBEAT_SECONDS:
+                self._renewed = time.monotonic()
+                self._ledger.renew(self._leases, LEASE_SECONDS)
+
+    def _feed(self, pool: WorkerPool) -> None:
+        if not self._stock and pool.idle_slots:
+            self._stock = self._ledger.lease(
+                self._campaign, self._identity.worker, self._batch(pool), LEASE_SECONDS
+            )
+            self._leases.update({lease.attempt: lease for lease in self._stock})
+        while self._stock and pool.idle_slots:
+            lease = self._stock.pop(0)
+            pool.submit(lease.attempt, lease.index)
+
+    def _batch(self, pool: WorkerPool) -> int:
+        """Few leases while tasks are long, many when they are short."""
+        return pool.idle_slots + (STOCK if self._tasks_here and self._slowest < 0.1 else 0)
+
+    def _out_of_time(self) -> str | None:
+        if self._time_limit is None:
+            return None
+        left = self._time_limit - (time.monotonic() - self._started)
+        return "time limit" if left < self._slowest * 1.5 else None
+
+    def _handle(self, message: Finished | Failed | Died) -> None:
+        note = None
+        if isinstance(message, Finished):
+            self._deaths = 0
+            note = self._accept(self._leases.pop(message.token), message)
+        elif isinstance(message, Failed):
+            lease = self._leases.pop(message.token)
+            note = self._failed(lease, message.reason)
+        else:
+            self._deaths += 1
+            self._ledger.release(message.tokens, Outcome.PREEMPTED, message.reason)
+            for token in message.tokens:
+                del self._leases[token]
+            note = f"{message.reason}; its tasks go back to the queue"
+            if self._deaths >= DEATHS_IN_A_ROW:
+                raise WorkersKeepDying(
+                    f"{self._deaths} worker processes died in a row without finishing a task "
+                    f"(last: {message.reason}): check memory (use fewer --workers) and run again"
+                )
+        self._tell(self._step(note))
+
+    def _accept(self, lease: Lease, message: Finished) -> str | None:
+        expectation = self._plan.expectation(lease.index)
+        done = message.evaluation
+        try:
+            kind = self._ledger.accept(
+                lease.attempt, done.result, expectation, done.seconds, done.provenance
+            )
+        except CheckFailed as error:
+            return self._failed(lease, str(error))
+        self._slowest = max(self._slowest, done.seconds)
+        self._tasks_here += 1
+        self._work_here += lease.work
+        if kind is None:
+            self._tasks_done += 1
+            self._work_done += lease.work
+            return None
+        return f"task {lease.index}: {kind}"
+
+    def _failed(self, lease: Lease, reason: str) -> str:
+        if self._ledger.fail(lease.attempt, reason):
+            return f"task {lease.index} is set aside: {reason}"
+        return f"task {lease.index} failed and will be tried again: {reason}"
+
+    def _release_the_dead(self) -> None:
+        """Leases of processes of this host that no longer exist."""
+        for worker, host, process in self._ledger.running(self._campaign):
+            if is_dead(host, process):
+                self._ledger.release_worker(worker, "its process is gone")
+
+    def _give_back(self, outcome: Outcome, note: str | None) -> None:
+        if self._leases:
+            self._ledger.release(self._leases, outcome, note)
+
+    def _step(self, message: str | None = None) -> Step:
+        return Step(
+            self._tasks_done, self._work_done, self._work_here, time.monotonic() - self._started, message
+        )
+
+    def _report(self, stopped: str | None) -> RunReport:
+        set_aside = self._ledger.progress(self._campaign).tasks.get(TaskState.SET_ASIDE, 0)
+        return RunReport(self._tasks_here, time.monotonic() - self._started, stopped, set_aside)

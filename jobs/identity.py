@@ -1,0 +1,51 @@
+"""Who a worker is: a fresh UUID per start, and a name by which its host knows it dead."""
+
+from __future__ import annotations
+
+import os
+import platform
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A worker's identity as the ledger keeps it."""
+
+    worker: str
+    host: str
+    process: str
+
+    @classmethod
+    def fresh(cls) -> Identity:
+        """The identity of this process."""
+        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()))
+
+
+def process_name(pid: int) -> str:
+    """Process id and start time, so that a recycled id is another name.
+
+    The boot id makes it unique across reboots.  Where /proc is missing: the id alone.
+    """
+    try:
+        # Field 22 of stat; the command in field 2 may contain spaces, but ends in ")".
+        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return str(pid)
+    return f"{pid}@{started}@{boot}"
+
+
+def is_dead(host: str, process: str) -> bool:
+    """Whether a process is known to be dead; False for processes of other hosts."""
+    if host != platform.node():
+        return False
+    pid = int(process.partition("@")[0])
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return process_name(pid) != process

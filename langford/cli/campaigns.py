@@ -1,0 +1,219 @@
+"""``langford run``, ``status``, ``result``, ``tasks`` and ``retry``."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import Any
+
+import click
+
+from langford.cli.options import METHOD_NAMES, cores, json_option, ledger_option
+from langford.problem import VARIANTS, Problem
+
+INCOMPLETE, TASKS_SET_ASIDE = 3, 1
+
+
+def seconds_of(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """Seconds from "90", "1:30" or "0:01:30"."""
+    if value is None:
+        return None
+    try:
+        seconds = 0.0
+        for part in value.split(":"):
+            seconds = 60 * seconds + float(part)
+    except ValueError as error:
+        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS") from error
+    return seconds
+
+
+class StopSignals:
+    """Remembers the first signal that asks the run to stop."""
+
+    def __init__(self) -> None:
+        self.received: signal.Signals | None = None
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._remember)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self.received = self.received or signal.Signals(number)
+
+    def reason(self) -> str | None:
+        """The signal's name."""
+        return self.received.name if self.received else None
+
+
+@click.command(epilog="""\b
+Examples:
+  langford run langford 19
+  langford run langford 19 --method polyphase --depth 10
+  langford run skolem 20 --ledger records.db --time-limit 2:00:00
+
+Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
+aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.""")
+@click.argument("variant", type=click.Choice(VARIANTS[:-1]))
+@click.argument("n", type=int)
+@click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
+@click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
+@click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
+@click.option("--name", help="The campaign's name; default: problem, method and depth.")
+@ledger_option
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core.")
+@click.option("--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS.")
+@json_option
+@click.pass_context
+def run(
+    context: click.Context, variant: str, n: int, copies: int, method: str | None, depth: int | None,
+    name: str | None, ledger: str, workers: int | None, time_limit: float | None, as_json: bool,
+) -> None:
+    """Create or resume a campaign and work it off on this machine."""
+    problem = Problem.named(variant, n, copies)
+    stop = StopSignals()
+    from db import Ledger
+    from jobs.campaign import CampaignRun, Step
+    from jobs.evaluation import PlanKey, plan_of
+    from langford.cli import display
+    from langford.methods import default_method, find_method
+
+    way = find_method(method, problem) if method else default_method(problem)
+    depth = way.suggested_depth(problem) if depth is None else depth
+    plan = plan_of(PlanKey(problem.name, way.name, depth))
+    name = name or f"{problem.name}-{way.name}-{depth}"
+    book = Ledger(ledger, create=True)
+    campaign = book.create_campaign(name, problem, way.name, depth, plan.work.tolist())
+    line = display.ProgressLine(name, campaign.work, campaign.tasks)
+
+    def tell(step: Step) -> None:
+        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
+        if step.message:
+            line.remark(step.message)
+
+    with line.shown():
+        report = CampaignRun(book, campaign, workers or cores(), tell, stop.reason, time_limit).run()
+    again = f"run the same command again to go on (ledger {ledger})"
+    if stop.received:
+        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")
+        context.exit(128 + stop.received)
+    if report.set_aside:
+        display.say(f"{report.set_aside} tasks failed too often; see `langford tasks {name} --state set-aside`, "
+                    f"then `langford retry {name}`")
+        context.exit(TASKS_SET_ASIDE)
+    left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
+    if left:
+        why = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
+        display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
+        context.exit(INCOMPLETE)
+    _print_result(book, campaign.name, as_json)
+
+
+@click.command()
+@click.argument("name", required=False)
+@ledger_option
+@json_option
+def status(name: str | None, ledger: str, as_json: bool) -> None:
+    """Show how far the campaigns of a ledger are."""
+    from db import Ledger
+    from langford.cli import display
+
+    book = Ledger(ledger)
+    campaigns = [book.campaign(name)] if name else book.campaigns()
+    found = [(campaign, book.progress(campaign)) for campaign in campaigns]
+    if as_json:
+        display.print_json([
+            {
+                "campaign": campaign.name, "problem": campaign.problem.name, "method": campaign.method,
+                "depth": campaign.depth, "tasks": progress.tasks, "work": progress.work,
+                "share_of_work": _share(campaign.work, progress.work), "seconds": progress.seconds,
+                "evaluated": str(progress.evaluated), "attempts": progress.attempts,
+                "confirmed": progress.confirmed, "conflicts": progress.conflicts,
+            }
+            for campaign, progress in found
+        ])
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("campaign", "tasks", "done", "leased", "work", "core time", "notes"):
+        table.add_column(heading, justify="left" if heading in ("campaign", "notes") else "right",
+                         overflow="fold")
+    for campaign, progress in found:
+        notes = {"set aside": progress.tasks.get("set-aside", 0), "confirmed": progress.confirmed,
+                 "in conflict": progress.conflicts}
+        table.add_row(
+            campaign.name, f"{campaign.tasks:,}", f"{progress.tasks.get('done', 0):,}",
+            f"{progress.tasks.get('leased', 0):,}", f"{_share(campaign.work, progress.work):.1%}",
+            display.duration(progress.seconds),
+            ", ".join(f"{number} {what}" for what, number in notes.items() if number),
+        )
+    Console().print(table)
+
+
+def _share(total: float, work: dict[str, float]) -> float:
+    return work.get("done", 0.0) / total if total else 1.0
+
+
+@click.command()
+@click.argument("name")
+@ledger_option
+@json_option
+def result(name: str, ledger: str, as_json: bool) -> None:
+    """Merge a finished campaign and print the count with its checks."""
+    from db import Ledger
+
+    _print_result(Ledger(ledger), name, as_json)
+
+
+def _print_result(book: Any, name: str, as_json: bool) -> None:
+    from jobs import campaign as campaigns
+    from langford.cli import display
+
+    campaign = book.campaign(name)
+    count = campaigns.result(book, campaign)
+    seconds = book.progress(campaign).seconds
+    if as_json:
+        document = display.count_document(campaign.problem, campaign.method, count, seconds)
+        display.print_json({"campaign": name, "depth": campaign.depth, **document})
+    else:
+        display.print_count(campaign.problem, campaign.method, count, seconds, "of core time")
+
+
+@click.command()
+@click.argument("name")
+@ledger_option
+@click.option("--state", type=click.Choice(["ready", "leased", "done", "set-aside"]))
+@json_option
+def tasks(name: str, ledger: str, state: str | None, as_json: bool) -> None:
+    """List a campaign's tasks with their results."""
+    from dataclasses import asdict
+
+    from db import Ledger
+    from langford.cli import display
+
+    book = Ledger(ledger)
+    found = book.tasks(book.campaign(name), state)
+    if as_json:
+        display.print_json([asdict(task) for task in found])
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("task", "state", "work", "failures", "seconds", "partial result")
+    for task in found:
+        seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
+        table.add_row(
+            str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, task.value or ""
+        )
+    Console().print(table)
+
+
+@click.command()
+@click.argument("name")
+@ledger_option
+def retry(name: str, ledger: str) -> None:
+    """Put the tasks that were set aside back into the queue."""
+    from db import Ledger
+
+    book = Ledger(ledger)
+    print(f"{book.reopen(book.campaign(name))} tasks go back to the queue")

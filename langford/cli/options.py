@@ -1,0 +1,69 @@
+"""Options that several commands share, and how they become a Problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from langford.errors import BadProblem
+from langford.problem import VARIANTS, Problem
+
+METHOD_NAMES = ("polyphase", "godfrey", "miller", "regular")
+LEDGER = "langford.db"
+
+
+def integers(context: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
+    """A comma-separated list of integers."""
+    if value is None:
+        return None
+    try:
+        return [int(part) for part in value.split(",") if part.strip()]
+    except ValueError as error:
+        raise click.BadParameter("give integers separated by commas, like 1,2,5") from error
+
+
+def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """N and the options that choose another problem than L(2, N)."""
+    for decorate in (
+        click.option("--empty", callback=integers, help="With --differences: places that stay empty."),
+        click.option("--places", type=int, help="With --differences: length of the row."),
+        click.option("--differences", callback=integers, metavar="D,D,…",
+                     help="Count this set of differences instead."),
+        click.option("--copies", "-s", type=int, default=2, show_default=True,
+                     help="Cubes of each colour (s in L(s, n))."),
+        click.option("--variant", type=click.Choice(VARIANTS[:-1]), default="langford", show_default=True),
+        click.argument("n", type=int, required=False),
+    ):
+        command = decorate(command)
+    return command
+
+
+def chosen_problem(
+    n: int | None, variant: str, copies: int,
+    differences: list[int] | None, places: int | None, empty: list[int] | None,
+) -> Problem:
+    """The problem that the options of :func:`problem_options` describe; raises BadProblem."""
+    if differences is not None:
+        if n is not None:
+            raise BadProblem("give N or --differences, not both")
+        return Problem.from_differences(differences, places, empty or (), copies)
+    if n is None:
+        raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
+    if places is not None or empty is not None:
+        raise BadProblem("--places and --empty go with --differences")
+    return Problem.named(variant, n, copies)
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+ledger_option = click.option(
+    "--ledger", "-l", default=LEDGER, show_default=True, envvar="LANGFORD_LEDGER",
+    help="File or database URL.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -1,0 +1,35 @@
+"""Where a result comes from: versions and a hash of the code that computes."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+COMPUTING = ("arithmetic", "kernels", "methods")
+
+
+@cache
+def kernel_hash() -> str:
+    """First 16 hex digits of the SHA-256 of every source file that takes part in counting."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for folder in COMPUTING:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in (".py", ".cu", ".cuh", ".h"):
+                digest.update(file.relative_to(root).as_posix().encode())
+                digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of this package and of what its kernels are compiled with."""
+    found = {}
+    for package in ("langford", "numba", "numpy", "gmpy2"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
