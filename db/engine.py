@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from db.errors import (
     LedgerBusy,
@@ -33,17 +33,16 @@ NETWORK_FILE_SYSTEMS = {
 
 
 def ledger_url(where: str) -> URL:
-    """A SQLAlchemy URL from a URL or a plain file path."""
-    try:
+    """A SQLAlchemy URL from a URL or a plain file path; raises LedgerUnreachable."""
+    with suppress(ArgumentError):
         url = make_url(where if "://" in where else f"sqlite:///{where}")
         if url.get_backend_name() == "postgresql":
-            url = url.set(drivername="postgresql+psycopg")
-        url.get_dialect()
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise LedgerUnreachable(
-            f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME"
-        ) from error
-    return url
+            return url.set(drivername="postgresql+psycopg")
+        if url.get_backend_name() == "sqlite":
+            return url
+    raise LedgerUnreachable(
+        f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME"
+    )
 
 
 def open_engine(where: str, create: bool) -> Engine:
@@ -74,7 +73,7 @@ def open_engine(where: str, create: bool) -> Engine:
 
 
 def _configure_sqlite(engine: Engine) -> None:
-    """Write-ahead log, every commit on disk, and transactions that take the write lock first.
+    """Every commit on disk, and transactions that take the write lock first.
 
     A transaction that reads before it writes would otherwise fail when another process
     writes in between.
@@ -84,7 +83,6 @@ def _configure_sqlite(engine: Engine) -> None:
     def connect(connection: sqlite3.Connection, record: Any) -> None:
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
 
@@ -101,6 +99,10 @@ def _require_schema(engine: Engine, where: str, create: bool) -> None:
             raise NotALedger(f"{where} is a database, but not a ledger; choose another with --ledger")
         found = connection.scalar(text("SELECT version_num FROM alembic_version")) if tables else None
     if found is None and create:
+        if engine.dialect.name == "sqlite":
+            # Kept in the file: readers and the writer do not wait for each other.
+            with closing(engine.raw_connection()) as raw:
+                raw.cursor().execute("PRAGMA journal_mode = WAL")
         upgrade(engine)
     elif found is None:
         raise NotALedger(f"{where} is empty; `langford run` makes it a ledger")
@@ -127,9 +129,8 @@ def upgrade(engine: Engine) -> None:
             raise WrongSchema(f"the ledger cannot be upgraded to {SCHEMA}: {error}") from error
 
 
-def refuse_network_file_system(file: Path) -> None:
+def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
     """Raises NetworkFileSystem when ``file`` would lie on one (Linux; elsewhere no check)."""
-    mounts = Path("/proc/self/mountinfo")
     if not mounts.exists():
         return
     target = file.resolve().parent

@@ -16,10 +16,12 @@ from db import queries
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
 from db.models import Attempt, Campaign, Event, Result, Task, Worker
-from db.records import CampaignRecord, Lease, Progress, TaskRecord
+from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+from langford.errors import CheckFailed
+from langford.methods import Plan
 from langford.problem import Problem
-from langford.result import Expectation, PartialResult
+from langford.result import PartialResult
 
 BULK_ROWS = 10_000
 
@@ -126,16 +128,22 @@ class Ledger:
                 .with_for_update(skip_locked=True)
             ).all()
             self._set_state(connection, campaign.id, [row.task_index for row in rows], TaskState.LEASED)
-            leases = []
-            for row in rows:
-                attempt = connection.execute(
-                    insert(Attempt).returning(Attempt.id).values(
-                        campaign_id=campaign.id, task_index=row.task_index, worker_id=worker,
-                        granted=Now(), deadline=Now() + seconds,
-                    )
-                ).scalar_one()
-                leases.append(Lease(attempt, row.task_index, row.work))
-        return leases
+            if not rows:
+                return []
+            attempts = connection.scalars(
+                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True),
+                [
+                    {"campaign_id": campaign.id, "task_index": row.task_index, "worker_id": worker,
+                     "granted": 0.0, "deadline": 0.0}
+                    for row in rows
+                ],
+            ).all()
+            connection.execute(
+                update(Attempt).where(Attempt.id.in_(attempts)).values(granted=Now(), deadline=Now() + seconds)
+            )
+        return [
+            Lease(attempt, row.task_index, row.work) for attempt, row in zip(attempts, rows, strict=True)
+        ]
 
     def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
         """Move the deadlines ``seconds`` from now; returns the attempts that still run.
@@ -161,24 +169,10 @@ class Ledger:
         with self._writing() as connection:
             return self._end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, note)
 
-    def fail(self, attempt: int, reason: str) -> bool:
+    def fail(self, campaign: CampaignRecord, attempt: int, reason: str) -> bool:
         """The task itself failed.  Returns whether it was set aside for failing too often."""
         with self._writing() as connection:
-            row = connection.execute(
-                select(Attempt.campaign_id, Attempt.task_index).where(Attempt.id == attempt)
-            ).one()
-            if not self._end(connection, Attempt.id == attempt, Outcome.FAILED, reason):
-                return False
-            key = Task.campaign_id == row.campaign_id, Task.task_index == row.task_index
-            connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
-            failures = connection.scalar(select(Task.failures).where(*key))
-            if failures is None or failures < FAILURES_BEFORE_SET_ASIDE:
-                return False
-            self._set_state(connection, row.campaign_id, [row.task_index], TaskState.SET_ASIDE)
-            self._record(
-                connection, row.campaign_id, EventKind.SET_ASIDE, row.task_index, attempt, reason
-            )
-            return True
+            return self._fail(connection, campaign.id, attempt, reason)
 
     def reopen(self, campaign: CampaignRecord) -> int:
         """Make the tasks that were set aside ready again; returns how many."""
@@ -198,44 +192,41 @@ class Ledger:
     # -- results --------------------------------------------------------------------------
 
     def accept(
-        self, attempt: int, result: PartialResult, expectation: Expectation, seconds: float, provenance: str
-    ) -> EventKind | None:
-        """Take the result of an attempt; at most one result per task counts.
+        self, campaign: CampaignRecord, plan: Plan, deliveries: Sequence[Delivery]
+    ) -> list[EventKind | None]:
+        """Take results, all in one transaction; at most one result per task counts.
 
         A result for a task already done confirms the first one or conflicts with it; a late
-        result for a task not done yet counts.  Returns the kind of event, None when the
-        result is the task's first.
-
-        Raises CheckFailed when the result cannot be right; nothing is changed then.
+        result for a task not done yet counts; one that fails the checks of ``plan`` is
+        refused, a failure of its task.  Returns the kind of event of each delivery, None
+        where the result is the task's first or the same delivery came twice.
         """
-        expectation.check(result)
+        events: list[EventKind | None] = []
+        fresh: list[Delivery] = []
+        superseded: list[int] = []
         with self._writing() as connection:
-            row = connection.execute(
-                select(Attempt.campaign_id, Attempt.task_index).where(Attempt.id == attempt)
-            ).one()
-            key = Result.campaign_id == row.campaign_id, Result.task_index == row.task_index
-            first = connection.execute(select(Result.value, Result.attempt_id).where(*key)).one_or_none()
-            if first is None:
-                connection.execute(
-                    insert(Result).values(
-                        campaign_id=row.campaign_id, task_index=row.task_index, attempt_id=attempt,
-                        value=str(result.value), residue=str(result.residue),
-                        evaluated=str(result.evaluated), seconds=seconds, provenance=provenance,
-                        accepted=Now(),
-                    )
-                )
-                self._end(connection, Attempt.id == attempt, Outcome.DONE, None)
-                self._set_state(connection, row.campaign_id, [row.task_index], TaskState.DONE)
-                return None
-            self._end(connection, Attempt.id == attempt, Outcome.SUPERSEDED, None)
-            if first.attempt_id == attempt:
-                return None
-            kind = EventKind.CONFIRMED if first.value == str(result.value) else EventKind.CONFLICT
-            self._record(
-                connection, row.campaign_id, kind, row.task_index, attempt,
-                f"{result.value} by attempt {attempt}, {first.value} by attempt {first.attempt_id}",
-            )
-            return kind
+            known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
+            for each in deliveries:
+                index, value = each.result.index, str(each.result.value)
+                try:
+                    plan.expectation(index).check(each.result)
+                except CheckFailed as error:
+                    self._fail(connection, campaign.id, each.attempt, str(error))
+                    kind, detail = EventKind.REFUSED, str(error)
+                else:
+                    if known.setdefault(index, (value, each.attempt)) == (value, each.attempt):
+                        fresh.append(each)
+                        events.append(None)
+                        continue
+                    first, by = known[index]
+                    superseded.append(each.attempt)
+                    kind = EventKind.CONFIRMED if first == value else EventKind.CONFLICT
+                    detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
+                events.append(kind)
+                self._record(connection, campaign.id, kind, index, each.attempt, detail)
+            self._insert(connection, campaign, fresh)
+            self._end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
+        return events
 
     def results(self, campaign: CampaignRecord) -> list[PartialResult]:
         """All accepted results; raises ConflictingResults when a conflict is on record."""
@@ -261,6 +252,36 @@ class Ledger:
             return queries.tasks(connection, campaign.id, state)
 
     # -- within a transaction -------------------------------------------------------------
+
+    def _insert(self, connection: Connection, campaign: CampaignRecord, fresh: Sequence[Delivery]) -> None:
+        """Insert first results; one that is there already (delivered twice) stays as it is."""
+        present = queries.values(connection, campaign.id, [each.result.index for each in fresh])
+        rows = {
+            each.result.index: {
+                "campaign_id": campaign.id, "task_index": each.result.index, "attempt_id": each.attempt,
+                "value": str(each.result.value), "residue": str(each.result.residue),
+                "evaluated": str(each.result.evaluated), "seconds": each.seconds,
+                "provenance": each.provenance,
+            }
+            for each in fresh
+            if each.result.index not in present
+        }
+        if rows:
+            connection.execute(insert(Result).values(accepted=Now()), list(rows.values()))
+            self._end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
+            self._set_state(connection, campaign.id, list(rows), TaskState.DONE)
+
+    def _fail(self, connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
+        index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
+        if not self._end(connection, Attempt.id == attempt, Outcome.FAILED, reason) or index is None:
+            return False
+        key = Task.campaign_id == campaign, Task.task_index == index
+        connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
+        if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
+            return False
+        self._set_state(connection, campaign, [index], TaskState.SET_ASIDE)
+        self._record(connection, campaign, EventKind.SET_ASIDE, index, attempt, reason)
+        return True
 
     def _expire(self, connection: Connection, campaign: int, overdue: object) -> None:
         self._end(connection, (Attempt.campaign_id == campaign) & overdue, Outcome.EXPIRED, None)

@@ -39,6 +39,16 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
     ]
 
 
+def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[int, tuple[str, int]]:
+    """(value, attempt) of the accepted results of these tasks, by task."""
+    rows = connection.execute(
+        select(Result.task_index, Result.value, Result.attempt_id).where(
+            Result.campaign_id == campaign_id, Result.task_index.in_(tasks)
+        )
+    )
+    return {row.task_index: (row.value, row.attempt_id) for row in rows}
+
+
 def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
     """(task, what disagrees) of every conflict on record."""
     rows = connection.execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langford.problem import Problem
+from langford.result import PartialResult
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,19 @@ class Lease:
     attempt: int
     index: int
     work: float
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A result that a worker hands in for an attempt.
+
+    ``seconds`` is the computing time, ``provenance`` JSON: host, device, versions.
+    """
+
+    attempt: int
+    result: PartialResult
+    seconds: float
+    provenance: str
 
 
 @dataclass(frozen=True)

@@ -34,4 +34,5 @@ class EventKind(StrEnum):
     CREATED = "created"
     CONFIRMED = "confirmed"
     CONFLICT = "conflict"
+    REFUSED = "refused"
     SET_ASIDE = "set-aside"

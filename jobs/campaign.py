@@ -12,13 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from db import CampaignRecord, Lease, Ledger
+from db import CampaignRecord, Delivery, Lease, Ledger
 from db.errors import LedgerError
 from db.states import Outcome, TaskState
 from jobs.evaluation import PlanKey, plan_of
 from jobs.identity import Identity, is_dead
 from jobs.pool import Died, Failed, Finished, WorkerPool
-from langford.errors import CheckFailed, LangfordError
+from langford.errors import LangfordError
 from langford.methods import Count, merge
 
 LEASE_SECONDS = 120.0
@@ -126,8 +126,7 @@ class CampaignRun:
         while True:
             stopped = self._stop_reason()
             if stopped:
-                for message in pool.poll(0):
-                    self._handle(message)
+                self._handle(list(pool.poll(0)))
                 return stopped
             draining = draining or self._out_of_time()
             if not draining:
@@ -135,8 +134,7 @@ class CampaignRun:
             if not pool.in_flight:
                 return draining
             # A short wait keeps signals responsive; results end it at once.
-            for message in pool.poll(0.2):
-                self._handle(message)
+            self._handle(list(pool.poll(0.2)))
             if time.monotonic() - self._renewed > HEARTBEAT_SECONDS:
                 self._renewed = time.monotonic()
                 self._ledger.renew(self._leases, LEASE_SECONDS)
@@ -161,49 +159,54 @@ class CampaignRun:
         left = self._time_limit - (time.monotonic() - self._started)
         return "time limit" if left < self._slowest * 1.5 else None
 
-    def _handle(self, message: Finished | Failed | Died) -> None:
-        note = None
-        if isinstance(message, Finished):
+    def _handle(self, messages: list[Finished | Failed | Died]) -> None:
+        finished = [message for message in messages if isinstance(message, Finished)]
+        if finished:
             self._deaths = 0
-            note = self._accept(self._leases.pop(message.token), message)
-        elif isinstance(message, Failed):
-            lease = self._leases.pop(message.token)
-            note = self._failed(lease, message.reason)
-        else:
-            self._deaths += 1
-            self._ledger.release(message.tokens, Outcome.PREEMPTED, message.reason)
-            for token in message.tokens:
-                del self._leases[token]
-            note = f"{message.reason}; its tasks go back to the queue"
-            if self._deaths >= DEATHS_IN_A_ROW:
-                raise WorkersKeepDying(
-                    f"{self._deaths} worker processes died in a row without finishing a task "
-                    f"(last: {message.reason}): check memory (use fewer --workers) and run again"
-                )
-        self._tell(self._step(note))
+            self._accept(finished)
+        for message in messages:
+            if isinstance(message, Failed):
+                lease = self._leases.pop(message.token)
+                aside = self._ledger.fail(self._campaign, lease.attempt, message.reason)
+                fate = "is set aside" if aside else "will be tried again"
+                self._say(f"task {lease.index} failed and {fate}: {message.reason}")
+            elif isinstance(message, Died):
+                self._bury(message)
 
-    def _accept(self, lease: Lease, message: Finished) -> str | None:
-        expectation = self._plan.expectation(lease.index)
-        done = message.evaluation
-        try:
-            kind = self._ledger.accept(
-                lease.attempt, done.result, expectation, done.seconds, done.provenance
+    def _accept(self, finished: list[Finished]) -> None:
+        leases = [self._leases.pop(message.token) for message in finished]
+        deliveries = [
+            Delivery(message.token, message.evaluation.result, message.evaluation.seconds,
+                     message.evaluation.provenance)
+            for message in finished
+        ]
+        events = self._ledger.accept(self._campaign, self._plan, deliveries)
+        for lease, delivery, event in zip(leases, deliveries, events, strict=True):
+            self._slowest = max(self._slowest, delivery.seconds)
+            self._tasks_here += 1
+            self._work_here += lease.work
+            if event is None:
+                self._tasks_done += 1
+                self._work_done += lease.work
+            else:
+                self._say(f"task {lease.index}: its result is {event}")
+        self._tell(self._step())
+
+    def _bury(self, message: Died) -> None:
+        """A worker died: its tasks go back to the queue, unharmed by that."""
+        self._deaths += 1
+        self._ledger.release(message.tokens, Outcome.PREEMPTED, message.reason)
+        for token in message.tokens:
+            del self._leases[token]
+        self._say(f"{message.reason}; its tasks go back to the queue")
+        if self._deaths >= DEATHS_IN_A_ROW:
+            raise WorkersKeepDying(
+                f"{self._deaths} worker processes died in a row without finishing a task "
+                f"(last: {message.reason}): check memory (use fewer --workers) and run again"
             )
-        except CheckFailed as error:
-            return self._failed(lease, str(error))
-        self._slowest = max(self._slowest, done.seconds)
-        self._tasks_here += 1
-        self._work_here += lease.work
-        if kind is None:
-            self._tasks_done += 1
-            self._work_done += lease.work
-            return None
-        return f"task {lease.index}: {kind}"
 
-    def _failed(self, lease: Lease, reason: str) -> str:
-        if self._ledger.fail(lease.attempt, reason):
-            return f"task {lease.index} is set aside: {reason}"
-        return f"task {lease.index} failed and will be tried again: {reason}"
+    def _say(self, message: str) -> None:
+        self._tell(self._step(message))
 
     def _release_the_dead(self) -> None:
         """Leases of processes of this host that no longer exist."""

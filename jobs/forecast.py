@@ -11,12 +11,12 @@ from jobs.evaluation import PlanKey, evaluate, plan_of
 from langford.methods import METHODS
 from langford.problem import Problem
 
-SEARCH_GROWTH = {"miller": 8.5, "regular": 20.0}
+SEARCH_GROWTH = {"miller": 8.5, "regular": 9.0}
 """Factor in the time of a search for pairs from n to n + 1 (benchmarks/methods.py)."""
 TRIPLES_GROWTH = 5.7
 """The same for three or more copies, which prune better."""
 TRIPLES_CALIBRATION = 14
-CALIBRATION = {"polyphase": 20, "godfrey": 15, "miller": 12, "regular": 9}
+CALIBRATION = {"polyphase": 20, "godfrey": 15, "miller": 13, "regular": 10}
 """The largest n whose small tasks take a fraction of a second."""
 INSTANT = {"polyphase": 17, "godfrey": 14, "miller": 13, "regular": 9}
 """Up to this n a count takes less time than measuring would."""

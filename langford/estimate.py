@@ -58,6 +58,8 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
         order.roots(problem), np.array(order.differences[1:], np.int64), problem.copies,
         order.shapes(problem), switch - 1, walks, np.uint64(seed),
     )
-    published = leaves * order.weight / (2 if problem.mirrored else 1)
+    published = leaves * order.weight
+    if problem.mirrored:
+        published = (published + problem.self_mirrored) / 2
     error = float(published.std(ddof=1)) / sqrt(walks) if walks > 1 else float("inf")
     return Estimate(float(published.mean()), error, walks, int(np.count_nonzero(leaves)))

@@ -60,7 +60,8 @@ aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.
 @click.option("--name", help="The campaign's name; default: problem, method and depth.")
 @ledger_option
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core.")
-@click.option("--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS.")
+@click.option("--time-limit", callback=seconds_of, metavar="TIME",
+              help="Stop in good time before: seconds or HH:MM:SS.")
 @json_option
 @click.pass_context
 def run(

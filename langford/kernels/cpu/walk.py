@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from langford.kernels.cpu.backtrack import fill, starts
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
@@ -21,7 +21,7 @@ def mixed(state):
     return state, z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def random_walks(roots, order, copies, shapes, switch, walks, seed):
     """Unbiased estimates of the arrangements below all ``roots``, float64[walks].
 
@@ -32,8 +32,8 @@ def random_walks(roots, order, copies, shapes, switch, walks, seed):
     for difference in order[switch:]:
         rest |= _ONE << np.uint64(difference)
     leaves = np.zeros(walks)
-    for walk in prange(walks):
-        stack = np.zeros((3, 64), np.uint64)
+    stack = np.zeros((3, 64), np.uint64)
+    for walk in range(walks):
         _, state = mixed(seed * np.uint64(0x2545F4914F6CDD1D) + np.uint64(walk))
         weight = float(roots.size)
         free = np.uint64(0)

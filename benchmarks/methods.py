@@ -1,0 +1,113 @@
+"""Speed of the CPU methods on this machine, beside the strongest public programs.
+
+    python benchmarks/methods.py             the README's table, about 5 minutes
+    python benchmarks/methods.py --quick     the short rows only
+
+Kernels are compiled before they are timed.  A row is the median of its runs; the bars are
+of the same kind of machine (one core of a Zen 3 EPYC), as measured by their authors' code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+from jobs import direct
+from jobs.evaluation import PlanKey, plan_of
+from langford.methods import METHODS
+from langford.problem import Problem
+from langford.reference import published
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ``bar`` is seconds, ``peer`` who set it."""
+
+    method: str
+    problem: Problem
+    threads: int
+    runs: int
+    bar: float | None
+    peer: str
+
+
+ROWS = [
+    Row("polyphase", Problem.langford(15), 1, 9, 6.6, "oe_ref2.c, 1 core"),
+    Row("polyphase", Problem.langford(16), 1, 9, 15.8, "oe_ref2.c, 1 core"),
+    Row("godfrey", Problem.langford(15), 1, 5, 6.6, "oe_ref2.c, 1 core"),
+    Row("godfrey", Problem.langford(16), 1, 5, 15.8, "oe_ref2.c, 1 core"),
+    Row("miller", Problem.langford(12), 1, 9, 0.25, "LangfordSolver, 1 core"),
+    Row("miller", Problem.langford(15), 1, 3, 73.5, "LangfordSolver, 1 core"),
+    Row("regular", Problem.langford(11), 1, 5, None, ""),
+    Row("miller", Problem.langford(17, 3), 2, 1, None, ""),
+    Row("polyphase", Problem.langford(19), 2, 3, None, ""),
+    Row("polyphase", Problem.langford(20), 2, 1, None, ""),
+    Row("polyphase", Problem.skolem(20), 2, 1, None, ""),
+]
+
+
+def time_row(row: Row) -> tuple[list[float], int]:
+    """Seconds of each run and the points or nodes of one."""
+    key = PlanKey(row.problem.name, row.method, METHODS[row.method].suggested_depth(row.problem))
+    plan_of(key).warm_up()
+    seconds = []
+    for _ in range(row.runs):
+        start = time.perf_counter()
+        count, _ = direct.count(key, row.threads)
+        seconds.append(time.perf_counter() - start)
+        if count.published != published(row.problem):
+            raise SystemExit(f"{row.problem} by {row.method} gave {count.published}: wrong")
+    return seconds, count.evaluated
+
+
+def time_command(arguments: list[str], runs: int, cold: bool) -> float:
+    """Median wall seconds of the whole command, with an empty or a warm kernel cache."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder:
+        for run in range(runs + (not cold)):
+            cache = f"{folder}/{run if cold else 'warm'}"
+            start = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "langford", *arguments], check=True, capture_output=True,
+                env={**os.environ, "XDG_CACHE_HOME": cache},
+            )
+            seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds if cold else seconds[1:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
+    print("| method | problem | cores | median s | min–max | per second | bar | ratio |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row in ROWS:
+        if options.quick and row.runs < 5:
+            continue
+        seconds, evaluated = time_row(row)
+        median = statistics.median(seconds)
+        bar = f"{row.bar} s ({row.peer})" if row.bar else "–"
+        ratio = f"{row.bar / median:.1f}" if row.bar else "–"
+        print(
+            f"| {row.method} | {row.problem} | {row.threads} | {median:.3g} | "
+            f"{min(seconds):.3g}–{max(seconds):.3g} | {evaluated / median:.2g} {METHODS[row.method].unit} | "
+            f"{bar} | {ratio} |",
+            flush=True,
+        )
+    print(f"`langford count 12`, empty cache: {time_command(['count', '12'], 3, cold=True):.1f} s")
+    print(f"`langford count 12`, warm cache: {time_command(['count', '12'], 5, cold=False):.2f} s")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of all of the above: {peak:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

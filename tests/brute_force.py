@@ -1,0 +1,36 @@
+"""Slow and obvious: the definitions, with none of the project's counting code."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from langford.problem import Problem
+
+
+def arrangements(problem: Problem) -> int:
+    """Place the colours one by one, in every way, on a set of free places."""
+
+    def place(colours: list[int], free: frozenset[int]) -> int:
+        if not colours:
+            return 1
+        total = 0
+        for start in free:
+            cubes = {start + colours[0] * copy for copy in range(problem.copies)}
+            if cubes <= free:
+                total += place(colours[1:], free - cubes)
+        return total
+
+    return place(sorted(problem.differences, reverse=True), frozenset(problem.filled))
+
+
+def godfrey_sum(problem: Problem) -> int:
+    """Σ over all signs of Π x · Π S_d, straight from the definition."""
+    total = 0
+    for signs in product((1, -1), repeat=len(problem.filled)):
+        x = dict(zip(problem.filled, signs, strict=True))
+        sums = [
+            sum(x[k] * x[k + d] for k in problem.filled if k + d in x) for d in problem.differences
+        ]
+        total += prod(signs) * prod(sums)
+    return total

@@ -1,0 +1,180 @@
+"""The command line as a user meets it: answers, JSON, bad input, exit codes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jobs import forecast
+from jobs.evaluation import PlanKey, evaluate, plan_of
+from langford.cli.main import cli
+from langford.methods import METHODS
+from langford.problem import Problem
+from tests.integration.conftest import Run
+
+
+def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
+    done = langford("count", "12")
+    assert done.returncode == 0
+    assert done.stdout.startswith("L(2,12) = 108,144\n")
+    for piece in ("polyphase", "zero bits", "residues", "A014552"):
+        assert piece in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    (["11"], "17792"),
+    (["12", "--method", "godfrey"], "108144"),
+    (["11", "--method", "miller"], "17792"),
+    (["8", "--method", "regular"], "150"),
+    (["9", "--variant", "skolem"], "1328"),
+    (["10", "--variant", "hooked-skolem"], "12808"),
+    (["10", "--copies", "3"], "5"),
+    (["9", "--copies", "3", "--variant", "skolem"], "9"),
+    (["9"], "0"),
+    (["--differences", "1,3,5"], "1"),
+    (["--differences", "1,2", "--places", "5", "--empty", "4"], "1"),
+])
+def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
+    done = langford("count", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["count"] == expected
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["count", "0"], "n must be at least 1"),
+    (["count", "-4"], "No such option"),
+    (["count"], "how many colours"),
+    (["count", "7", "--variant", "lang"], "Invalid value"),
+    (["count", "9", "--copies", "3", "--method", "godfrey"], "use miller"),
+    (["count", "7", "--differences", "1,2"], "not both"),
+    (["count", "--differences", "1,x"], "separated by commas"),
+    (["count", "--differences", "2,2"], "distinct"),
+    (["count", "7", "--places", "9"], "go with --differences"),
+    (["count", "70"], "no method can count"),
+    (["run", "langford", "0"], "at least 1"),
+    (["run", "langford", "8", "--depth", "7"], "even depths"),
+    (["run", "nonsense", "8"], "Invalid value"),
+    (["run", "langford", "8", "--time-limit", "soon"], "HH:MM:SS"),
+    (["run", "langford", "8", "--ledger", "no/such/folder.db"], "create it first"),
+    (["run", "langford", "8", "--ledger", "oracle://x/y"], "is no ledger"),
+    (["status"], "there is no ledger"),
+    (["draw", "7", "--out", "picture.gif"], ".svg"),
+    (["draw", "3", "--cubes", "1,2,3,1,2,3"], "no arrangement"),
+    (["draw", "5"], "no arrangement to draw"),
+    (["estimate", "33"], "64 bits"),
+])
+def test_bad_input_is_one_line_and_exit_2(langford: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = langford(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_counts_that_take_years_are_refused_politely(langford: Run) -> None:
+    done = langford("count", "32")
+    assert done.returncode == 2
+    assert "core years" in done.stderr
+    assert "langford estimate 32" in done.stderr
+
+
+def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
+    done = CliRunner().invoke(cli, ["count", "8", "--cores", "2"])
+    assert done.exit_code == 0
+    assert "L(2,8) by polyphase: about 2.8 hours on 2 cores" in done.stderr
+    assert "langford run" in done.stderr
+    assert "L(2,8) = 150" in done.stdout
+
+
+@pytest.mark.parametrize(("method", "n"), [("polyphase", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)])
+def test_forecasts_are_of_the_right_order(method: str, n: int) -> None:
+    problem = Problem.langford(n)
+    expected = forecast.core_seconds(problem, method)
+    key = PlanKey(problem.name, method, METHODS[method].suggested_depth(problem))
+    plan_of(key).warm_up()
+    tasks = range(len(plan_of(key).work))
+    sample = tasks[:: -(-len(tasks) // 4)]
+    work = plan_of(key).work
+    true = sum(evaluate(key, task).seconds for task in sample) * work.sum() / work[list(sample)].sum()
+    assert true / 5 < expected < true * 5
+
+
+def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
+    run = langford("run", "langford", "12", "--depth", "12")
+    assert run.returncode == 0, run.stderr
+    assert "L(2,12) = 108,144" in run.stdout
+    name = "langford-12-polyphase-12"
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["campaign"] == name
+    assert status["tasks"] == {"done": 55}
+    assert status["attempts"] == {"done": 55}
+    assert status["share_of_work"] == 1
+    tasks = json.loads(langford("tasks", name, "--json").stdout)
+    assert [task["index"] for task in tasks] == list(range(55))
+    result = json.loads(langford("result", name, "--json").stdout)
+    assert result["count"] == "108144"
+    assert sum(int(task["value"]) for task in tasks) % int(result["arrangements"]) == 0
+    for view in (["status"], ["tasks", name, "--state", "done"], ["result", name]):
+        assert langford(*view).returncode == 0
+    again = langford("run", "langford", "12", "--depth", "12")
+    assert again.stdout == run.stdout
+
+
+def test_two_campaigns_cannot_share_a_name(langford: Run) -> None:
+    assert langford("run", "langford", "7", "--name", "mine").returncode == 0
+    other = langford("run", "langford", "8", "--name", "mine")
+    assert other.returncode == 2
+    assert "choose another --name" in other.stderr
+    assert langford("result", "mine").returncode == 0
+
+
+def test_unknown_campaigns_are_told_apart(langford: Run) -> None:
+    langford("run", "langford", "7", "--name", "mine")
+    for command in (["result", "yours"], ["tasks", "yours"], ["status", "yours"], ["retry", "yours"]):
+        done = langford(*command)
+        assert (done.returncode, "it has mine" in done.stderr) == (2, True)
+
+
+def test_an_incomplete_campaign_has_no_result(langford: Run) -> None:
+    run = langford("run", "langford", "16", "--depth", "16", "--name", "part", "--time-limit", "0")
+    assert run.returncode == 3
+    assert "666 of 666 tasks are left" in run.stderr
+    result = langford("result", "part")
+    assert result.returncode == 3
+    assert "have no result yet" in result.stderr
+
+
+def test_a_changed_result_is_caught_by_its_residue(langford: Run, tmp_path: Path) -> None:
+    langford("run", "langford", "8", "--name", "eight")
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE result SET value = value || '0' WHERE value != '0'")
+    result = langford("result", "eight")
+    assert result.returncode == 4
+    assert "residue" in result.stderr
+
+
+def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
+    assert len(langford("list", "7").stdout.splitlines()) == 26
+    assert langford("list", "8", "--count").stdout == "150\n"
+    assert langford("list", "8", "--limit", "2").stdout.splitlines()[0] == "1 3 1 6 7 3 8 5 2 4 6 2 7 5 4 8"
+    sample = langford("list", "20", "--sample", "2", "--seed", "1", "--json")
+    assert len(json.loads(sample.stdout)) == 2
+    assert "not uniform" in sample.stderr
+    assert "┌" in langford("draw", "7", "--seed", "1").stdout
+    assert langford("draw", "7", "--out", "seven.svg").returncode == 0
+    assert (tmp_path / "seven.svg").stat().st_size > 1000
+    estimate = json.loads(langford("estimate", "31", "--json").stdout)
+    assert abs(estimate["estimate"] - 5.86e24) < 5 * estimate["standard_error"] + 0.03e24
+
+
+def test_every_command_explains_itself(langford: Run) -> None:
+    listing = langford("--help").stdout
+    for command in ("count", "run", "status", "result", "tasks", "retry", "list", "draw", "estimate"):
+        assert f"\n  {command}" in listing
+        assert langford(command, "--help").returncode == 0

@@ -1,0 +1,201 @@
+"""Runs that are stopped, killed, starved of workers or doubled: exact in the end, every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from db import Ledger, Progress
+from db.errors import LedgerError
+from langford.methods import METHODS
+from langford.problem import Problem
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+
+# About ten core seconds: long enough to interrupt anywhere.
+CAMPAIGN = ["run", "langford", "19", "--depth", "12", "--name", "soak"]
+ANSWER = "L(2,19) = 256,814,891,280\n"
+TASKS = len(METHODS["polyphase"].plan(Problem.langford(19), 12).work)
+
+
+@contextmanager
+def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def progress(folder: Path) -> Progress | None:
+    """How far the campaign is; None before there is one."""
+    try:
+        ledger = Ledger(str(folder / "langford.db"))
+        found = ledger.progress(ledger.campaign("soak"))
+        ledger.close()
+    except LedgerError:
+        return None
+    return found
+
+
+def tasks_done(folder: Path) -> int:
+    """Results committed so far."""
+    found = progress(folder)
+    return found.tasks.get("done", 0) if found else 0
+
+
+def wait_for_results(folder: Path, process: subprocess.Popen[str], at_least: int = 1) -> int:
+    deadline = time.monotonic() + 60
+    while (done := tasks_done(folder)) < at_least:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return done
+
+
+def children(pid: int) -> list[int]:
+    """Worker processes of a run (not multiprocessing's resource tracker)."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in listed if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
+def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
+    number = getattr(signal, name)
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert f"stopped by {name}" in errors
+    assert "run the same command again" in errors
+    [status] = json.loads(langford("status", "--json").stdout)
+    kept = status["tasks"]["done"]
+    assert kept > 0
+    assert "leased" not in status["tasks"]
+    assert "running" not in status["attempts"]
+    assert ("preempted" in status["attempts"]) == (name == "SIGTERM")
+    again = langford(*CAMPAIGN)
+    assert again.stdout.startswith(ANSWER), again.stderr
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"]["done"] == status["tasks"]["done"] == TASKS
+
+
+def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
+    random = Random(7)
+    kept = 0
+    for _ in range(3):
+        with started(CAMPAIGN, tmp_path) as process:
+            wait_for_results(tmp_path, process, kept + 1)
+            time.sleep(random.uniform(0, 0.3))
+            before = tasks_done(tmp_path)
+            workers = children(process.pid) if process.poll() is None else []
+            process.kill()
+            process.wait()
+        kept = tasks_done(tmp_path)
+        assert kept >= before
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{worker}").exists() for worker in workers):
+            assert time.monotonic() < deadline, "workers outlive their parent"
+    final = langford(*CAMPAIGN)
+    assert final.returncode == 0, final.stderr
+    assert final.stdout.startswith(ANSWER)
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"]["done"] == TASKS
+    assert status["confirmed"] == status["conflicts"] == 0
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
+    with started(CAMPAIGN, tmp_path) as process:
+        for at_least in (1, 10, 20):
+            wait_for_results(tmp_path, process, at_least)
+            os.kill(children(process.pid)[0], signal.SIGKILL)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert output.startswith(ANSWER)
+    assert errors.count("worker process killed by SIGKILL") == 3
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
+    with started(CAMPAIGN, tmp_path) as first:
+        wait_for_results(tmp_path, first)
+        second = langford(*CAMPAIGN)
+        _, errors = first.communicate(timeout=120)
+    codes = {first.returncode, second.returncode}
+    assert codes <= {0, 3}, errors + second.stderr
+    assert 0 in codes
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"] == {"done": TASKS}
+    assert langford("result", "soak").stdout.startswith(ANSWER)
+
+
+def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
+    limited = langford(*CAMPAIGN, "--time-limit", "0:04")
+    assert limited.returncode == 3
+    assert "time limit is near" in limited.stderr
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert 0 < status["tasks"]["done"] < TASKS
+    assert set(status["attempts"]) <= {"done", "released"}
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
+
+
+def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> None:
+    assert langford(*CAMPAIGN, "--time-limit", "0").returncode == 3
+    ledger = Ledger(str(tmp_path / "langford.db"))
+    campaign = ledger.campaign("soak")
+    ledger.enrol("elsewhere", "another-host", "1@2@3")
+    [lease] = ledger.lease(campaign, "elsewhere", 1, 3600)
+    ledger.enrol("ghost", os.uname().nodename, "1@2@3")
+    ledger.lease(campaign, "ghost", 3, 3600)
+    done = langford(*CAMPAIGN)
+    assert done.returncode == 3
+    assert f"1 of {TASKS} tasks are left (other workers hold the rest)" in done.stderr
+    assert ledger.progress(campaign).attempts["expired"] == 3
+    ledger.release([lease.attempt])
+    ledger.close()
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
+
+
+def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Path) -> None:
+    # A fault in the evaluation of two tasks, planted through the interpreter's start-up hook.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\n"
+        "if os.path.exists('fault'):\n"
+        "    from langford.methods.polyphase import PolyphasePlan\n"
+        "    evaluate = PolyphasePlan.evaluate\n"
+        "    def broken(self, index):\n"
+        "        if index in (3, 5):\n"
+        "            raise ZeroDivisionError('planted')\n"
+        "        return evaluate(self, index)\n"
+        "    PolyphasePlan.evaluate = broken\n"
+    )
+    (tmp_path / "fault").touch()
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run(
+        [*COMMAND, "run", "langford", "12", "--depth", "12", "--name", "faulty"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )
+    assert run.returncode == 1, run.stderr
+    assert "2 tasks failed too often" in run.stderr
+    assert run.stderr.count("will be tried again: ZeroDivisionError: planted") == 4
+    aside = json.loads(langford("tasks", "faulty", "--state", "set-aside", "--json").stdout)
+    assert [(task["index"], task["failures"]) for task in aside] == [(3, 3), (5, 3)]
+    (tmp_path / "fault").unlink()
+    assert langford("retry", "faulty").stdout == "2 tasks go back to the queue\n"
+    done = langford("run", "langford", "12", "--depth", "12", "--name", "faulty")
+    assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr

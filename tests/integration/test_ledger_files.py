@@ -1,0 +1,135 @@
+"""Files and databases that are not what they should be: a clear line, nothing damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db import Ledger, engine
+from db.errors import NetworkFileSystem
+from tests.integration.conftest import Run
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"", b"just text\n" * 100, b"SQLite format 3\x00" + os.urandom(4096)])
+def test_files_that_are_no_database(langford: Run, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "notes.db"
+    file.write_bytes(content)
+    before = digest(file)
+    done = langford("status", "--ledger", "notes.db")
+    assert done.returncode == 2
+    assert "notes.db is" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert digest(file) == before
+
+
+def test_databases_of_other_programs(langford: Run, tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE recipes (name TEXT)")
+    for command in (["run", "langford", "7"], ["status"]):
+        done = langford(*command, "--ledger", "other.db")
+        assert done.returncode == 2
+        assert "not a ledger" in done.stderr
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+
+
+def test_schemas_of_other_versions(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7").returncode == 0
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    for command in (["run", "langford", "7"], ["status"]):
+        done = langford(*command)
+        assert done.returncode == 2
+        assert "schema 9999" in done.stderr
+        assert "keep a copy" in done.stderr
+
+
+def test_models_and_migrations_agree(tmp_path: Path) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from db.models import Base
+
+    ledger = Ledger(str(tmp_path / "fresh.db"), create=True)
+    with ledger._engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+    ledger.close()
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "lustre"])
+def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        f"23 22 0:45 / /home rw shared:1 - {kind} server:/home rw\n"
+        "24 23 8:2 / /home/local rw - ext4 /dev/sdb1 rw\n"
+    )
+    with pytest.raises(NetworkFileSystem, match=f"on {kind} \\(/home\\)"):
+        engine.refuse_network_file_system(Path("/home/me/ledger.db"), mounts)
+    engine.refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
+    engine.refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
+    engine.refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
+    run = ["run", "langford", "12", "--depth", "16", "--name", "full", "--ledger", "disk/ledger.db"]
+
+    def is_told(done: subprocess.CompletedProcess[str]) -> None:
+        assert done.returncode == 2, done.stderr
+        assert "no space left" in done.stderr
+        assert "run the same command again" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    is_told(langford(*run))
+    # Room to create the campaign, then for some of its results, then for all.
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    assert langford(*run, "--time-limit", "0").returncode == 3
+    filler = small_disk / "filler"
+    used = sum(file.stat().st_size for file in small_disk.iterdir())
+    filler.write_bytes(b"0" * (12 * 2**20 - used - 200_000))
+    is_told(langford(*run))
+    filler.unlink()
+    done = langford(*run)
+    assert done.returncode == 0, done.stderr
+    assert "L(2,12) = 108,144" in done.stdout
+
+
+def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7").returncode == 0
+    script = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "langford.db")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    status = langford("status")
+    holder.communicate("")
+    assert status.returncode == 0, status.stderr

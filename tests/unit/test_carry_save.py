@@ -1,0 +1,91 @@
+"""Carry-save accumulation against Python's integers, up to and at its bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langford.arithmetic import limbs
+from langford.arithmetic.limbs import SPREAD_BOUND
+from langford.arithmetic.residue import MODULUS, residue
+from langford.kernels.cpu.carry_save import add_words, make_room, spread_carries
+
+WORDS = 3
+TERMS = st.integers(-(2**191), 2**191 - 1)
+
+
+def words_of(value: int) -> tuple[int, ...]:
+    """Two's-complement int64 words, little endian."""
+    raw = (value % 2 ** (64 * WORDS)).to_bytes(8 * WORDS, "little")
+    return tuple(np.frombuffer(raw, np.int64).tolist())
+
+
+@given(st.lists(st.tuples(TERMS, st.integers(-64, 64))))
+def test_sums_are_exact(terms: list[tuple[int, int]]) -> None:
+    total, unused = limbs.zero(2**250), limbs.zero(2**100)
+    pending = 0
+    for value, weight in terms:
+        pending = make_room(total, unused, abs(weight), pending)
+        add_words(total, words_of(value), 0, WORDS, weight)
+    assert limbs.to_int(total) == sum(value * weight for value, weight in terms)
+
+
+@pytest.mark.parametrize("value", [2**191 - 1, -(2**191), -1, 2**160 - 1, -(2**64)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_bound_is_safe_and_reached(value: int, sign: int) -> None:
+    # Start from limbs just after a spread, as full as they can be.
+    total = limbs.zero(2**250)
+    add_words(total, words_of(2**190 - 1), 0, WORDS, 1)
+    spread_carries(total)
+    before = limbs.to_int(total)
+    add_words(total, words_of(value), 0, WORDS, sign * SPREAD_BOUND)
+    assert limbs.to_int(total) == before + sign * SPREAD_BOUND * value
+
+
+def test_beyond_the_bound_carries_are_spread() -> None:
+    total, residues = limbs.zero(2**250), limbs.zero(2**100)
+    pending = make_room(total, residues, SPREAD_BOUND, 0)
+    assert pending == SPREAD_BOUND
+    total[0] = 2**62
+    assert make_room(total, residues, 1, pending) == 1
+    assert total[0] == 0
+    assert limbs.to_int(total) == 2**62
+
+
+def test_an_overfull_limb_would_be_noticed() -> None:
+    # The bound is not idle caution: three times as much weight loses the carry.
+    total = limbs.zero(2**250)
+    for _ in range(3):
+        add_words(total, words_of(2**191 - 1), 0, WORDS, SPREAD_BOUND)
+    assert limbs.to_int(total) != 3 * SPREAD_BOUND * (2**191 - 1)
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=8))
+def test_spreading_keeps_the_value(values: list[int]) -> None:
+    number = np.array([*values, 0], np.int64)
+    before = limbs.to_int(number)
+    spread_carries(number)
+    assert limbs.to_int(number) == before
+    assert all(0 <= limb < 2**32 for limb in number[:-1].tolist())
+
+
+@given(TERMS)
+def test_words_sum_to_the_residue(value: int) -> None:
+    *low, top = words_of(value)
+    assert residue(sum(word % 2**64 for word in low) + top) == residue(value)
+    assert 0 <= residue(value) < MODULUS
+
+
+@given(st.integers(1, 2**300))
+def test_limbs_hold_the_bound(bound: int) -> None:
+    count = limbs.limb_count(bound)
+    assert count % 2 == 0
+    assert bound < 2 ** (32 * count - 1)
+
+
+@given(st.integers(1, 2**200), st.integers(0, 90))
+def test_trailing_zeros(odd: int, zeros: int) -> None:
+    assert limbs.trailing_zeros((2 * odd + 1) << zeros) == zeros
+    assert limbs.trailing_zeros(-((2 * odd + 1) << zeros)) == zeros

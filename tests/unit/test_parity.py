@@ -1,0 +1,83 @@
+"""One table: every method × every variant it counts × every n that takes under a second.
+
+Each count is compared with the published value, where there is one, and for small n with a
+brute force that shares no code with the methods.  n without solutions are included: 0.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from langford.methods import METHODS, Count, merge
+from langford.problem import Problem
+from langford.reference import PUBLISHED, published
+from tests.brute_force import arrangements
+
+LARGEST = {
+    # (variant, copies): the largest n that each method counts in under a second
+    ("langford", 2): {"polyphase": 16, "godfrey": 14, "miller": 13, "regular": 11},
+    ("skolem", 2): {"polyphase": 16, "godfrey": 14, "miller": 13, "regular": 10},
+    ("hooked-skolem", 2): {"polyphase": 15, "godfrey": 12, "miller": 11, "regular": 9},
+    ("hooked-langford", 2): {"polyphase": 15, "godfrey": 12, "miller": 11, "regular": 9},
+    ("langford", 3): {"miller": 13, "regular": 8},
+    ("skolem", 3): {"miller": 12, "regular": 8},
+    ("langford", 4): {"miller": 10, "regular": 5},
+}
+BRUTE_FORCE_PLACES = 17
+
+TABLE = [
+    pytest.param(method, Problem.named(variant, n, copies), id=f"{method}-{variant}-x{copies}-{n}")
+    for (variant, copies), limits in LARGEST.items()
+    for method, largest in limits.items()
+    for n in range(1, largest + 1)
+    if METHODS[method].refusal(Problem.named(variant, n, copies)) is None
+]
+
+
+def count(method: str, problem: Problem, depth: int | None = None) -> Count:
+    """Evaluate every task of a plan and merge."""
+    way = METHODS[method]
+    plan = way.plan(problem, way.suggested_depth(problem) if depth is None else depth)
+    return merge(plan, [plan.evaluate(index) for index in range(len(plan.work))])
+
+
+@pytest.mark.parametrize(("method", "problem"), TABLE)
+def test_counts(method: str, problem: Problem) -> None:
+    found = count(method, problem)
+    known = published(problem)
+    small = problem.places <= BRUTE_FORCE_PLACES
+    if known is not None:
+        assert found.published == known
+    if small:
+        assert found.arrangements == arrangements(problem)
+    if known is None and not small:
+        # No outside value: the default method and backtracking share nothing.
+        other = "miller" if method != "miller" else "polyphase"
+        if problem.n <= LARGEST[problem.variant, problem.copies].get(other, 0):
+            assert found.arrangements == count(other, problem).arrangements
+
+
+def test_table_covers_every_method_and_the_empty_cases() -> None:
+    assert {row.values[0] for row in TABLE} == set(METHODS)
+    for method in METHODS:
+        problems = [row.values[1] for row in TABLE if row.values[0] == method]
+        assert any(problem.obstruction for problem in problems)
+        assert any(not problem.obstruction for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("variant", "copies", "n"),
+    [(*family, n) for family, values in PUBLISHED.items() for n in values],
+)
+def test_published_counts_are_possible(variant: str, copies: int, n: int) -> None:
+    assert Problem.named(variant, n, copies).obstruction is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("problem", [Problem.langford(7), Problem.skolem(8), Problem.hooked_skolem(6),
+                                     Problem.langford(6)], ids=lambda problem: problem.name)
+def test_every_depth_merges_to_the_same_count(method: str, problem: Problem) -> None:
+    expected = arrangements(problem)
+    for depth in METHODS[method].depths(problem):
+        if depth <= 12:
+            assert count(method, problem, depth).arrangements == expected, depth

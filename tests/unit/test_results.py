@@ -1,0 +1,116 @@
+"""Partial results and their merge: what is missing, twice or wrong is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langford.arithmetic.residue import residue
+from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
+from langford.methods import METHODS, default_method, find_method, merge
+from langford.problem import Problem
+from langford.result import PartialResult
+
+PROBLEM = Problem.langford(8)
+DEPTHS = {"polyphase": 8, "godfrey": 6, "miller": 3, "regular": 3}
+PLANS = {name: METHODS[name].plan(PROBLEM, depth) for name, depth in DEPTHS.items()}
+RESULTS = {name: [plan.evaluate(k) for k in range(len(plan.work))] for name, plan in PLANS.items()}
+METHOD = st.sampled_from(sorted(METHODS))
+
+
+@given(METHOD, st.randoms())
+def test_order_does_not_matter(method: str, random) -> None:  # type: ignore[no-untyped-def]
+    shuffled = RESULTS[method][:]
+    random.shuffle(shuffled)
+    assert merge(PLANS[method], shuffled).published == 150
+
+
+@given(METHOD, st.data())
+def test_evaluating_again_changes_nothing(method: str, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
+    assert PLANS[method].evaluate(index) == RESULTS[method][index]
+
+
+@given(METHOD, st.data())
+def test_a_missing_result_blocks_the_merge(method: str, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
+    with pytest.raises(Incomplete, match=r"1 of \d+ tasks have no result"):
+        merge(PLANS[method], RESULTS[method][:index] + RESULTS[method][index + 1 :])
+
+
+@given(METHOD, st.data())
+def test_a_duplicate_blocks_the_merge(method: str, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
+    with pytest.raises(CheckFailed, match=f"task {index} has two results"):
+        merge(PLANS[method], [*RESULTS[method], RESULTS[method][index]])
+
+
+@given(METHOD, st.data(), st.integers(0, 70))
+def test_a_flipped_bit_is_noticed(method: str, data: st.DataObject, bit: int) -> None:
+    index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
+    right = RESULTS[method][index]
+    wrong = replace(right, value=right.value ^ 1 << bit)
+    with pytest.raises(CheckFailed, match=f"task {index}"):
+        PLANS[method].expectation(index).check(wrong)
+
+
+@given(st.sampled_from(["polyphase", "godfrey"]), st.data())
+def test_a_consistent_forgery_fails_the_zero_bits(method: str, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
+    expectation = PLANS[method].expectation(index)
+    assert expectation.zero_bits > 0
+    value = RESULTS[method][index].value + (1 << expectation.zero_bits - 1)
+    with pytest.raises(CheckFailed, match="zero bits"):
+        expectation.check(PartialResult(index, value, residue(value), 1))
+
+
+def test_a_forgery_that_passes_the_task_checks_fails_the_merge() -> None:
+    plan, results = PLANS["polyphase"], RESULTS["polyphase"][:]
+    value = results[0].value + (1 << plan.expectation(0).zero_bits)
+    results[0] = replace(results[0], value=value, residue=residue(value))
+    with pytest.raises(CheckFailed, match="at least one result is wrong"):
+        merge(plan, results)
+
+
+def test_a_value_beyond_the_bounds_is_refused() -> None:
+    expectation = PLANS["miller"].expectation(0)
+    with pytest.raises(CheckFailed, match="outside"):
+        expectation.check(PartialResult(0, -2, residue(-2), 1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("index", [-1, 10**9])
+def test_task_indices_are_checked(method: str, index: int) -> None:
+    for use in (PLANS[method].evaluate, PLANS[method].expectation):
+        with pytest.raises(TaskIndexOutOfRange, match=f"task {index} is not one of"):
+            use(index)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("depth", [-2, 1000])
+def test_depths_are_checked(method: str, depth: int) -> None:
+    with pytest.raises(BadDepth, match=str(depth)):
+        METHODS[method].plan(PROBLEM, depth)
+
+
+def test_methods_say_what_they_cannot_do() -> None:
+    with pytest.raises(MethodDoesNotApply, match="use miller"):
+        find_method("polyphase", Problem.langford(9, 3))
+    with pytest.raises(MethodDoesNotApply, match="no method 'magic'"):
+        find_method("magic", PROBLEM)
+    with pytest.raises(MethodDoesNotApply, match="no method can count"):
+        default_method(Problem.langford(70))
+    assert default_method(PROBLEM).name == "polyphase"
+    assert default_method(Problem.langford(9, 3)).name == "miller"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_work_estimates_follow_the_work(method: str) -> None:
+    plan = PLANS[method]
+    assert len(plan.work) == len(RESULTS[method])
+    assert (plan.work > 0).all()
+    if METHODS[method].unit == "points":
+        assert plan.work.sum() * 2 >= 4 ** (PROBLEM.n - 2)

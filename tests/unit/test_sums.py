@@ -1,0 +1,147 @@
+"""The algebraic sums against their definition: random difference sets, and wide rows.
+
+Small sets are summed over all points by brute force.  For rows of up to 65 places single
+blocks of points are, with Python's integers: every width that the kernels can take occurs,
+the extreme points (all signs equal) among them.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
+from langford.errors import MethodDoesNotApply
+from langford.methods import METHODS, merge
+from langford.methods.godfrey import GodfreyPlan
+from langford.methods.polyphase import PolyphasePlan
+from langford.problem import Problem
+from tests.brute_force import arrangements, godfrey_sum
+from tests.unit.test_problem import SMALL_SETS
+
+
+@given(SMALL_SETS)
+@settings(max_examples=40)
+def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
+    total = godfrey_sum(problem)
+    assert total == 4**problem.n * arrangements(problem)
+    for method in ("polyphase", "godfrey"):
+        if METHODS[method].refusal(problem) is None:
+            plan = METHODS[method].plan(problem, 0)
+            values = [plan.evaluate(index).value for index in range(len(plan.work))]
+            assert sum(values) * 4**problem.n == total * plan.multiplier
+
+
+@given(SMALL_SETS, st.data())
+@settings(max_examples=40)
+def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> None:
+    method = data.draw(st.sampled_from(sorted(METHODS)))
+    assume(METHODS[method].refusal(problem) is None)
+    depth = data.draw(st.sampled_from(list(METHODS[method].depths(problem))))
+    plan = METHODS[method].plan(problem, depth)
+    results = [plan.evaluate(index) for index in range(len(plan.work))]
+    assert merge(plan, results).arrangements == arrangements(problem)
+
+
+def summand(problem: Problem, signs: dict[int, int]) -> int:
+    """Π x_k · Π S_d by the definition."""
+    sums = [sum(signs[k] * signs[k + d] for k in signs if k + d in signs) for d in problem.differences]
+    return prod(signs.values()) * prod(sums)
+
+
+WIDE = [
+    *(Problem.langford(n) for n in (16, 19, 20, 23, 24, 25, 27, 28, 31, 32)),
+    *(Problem.skolem(n) for n in (24, 29, 32)),
+    Problem.hooked_skolem(31),
+]
+
+
+def component_places(problem: Problem, parity: int) -> list[int]:
+    """Places of u (odd) or v (even) in paired order, most significant bit first."""
+    run = [place for place in problem.filled if place % 2 == parity]
+    return [run[k // 2] if k % 2 == 0 else run[-1 - k // 2] for k in range(len(run))]
+
+
+def signs_of(component: int, places: list[int]) -> dict[int, int]:
+    """Signs by place of a component given as bits."""
+    width = len(places)
+    return {place: -1 if component >> (width - 1 - k) & 1 else 1 for k, place in enumerate(places)}
+
+
+def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
+    """The eight images of a point, from the definition of reversal and alternation."""
+    found = []
+    for reverse_u in (False, True):
+        for reverse_v in (False, True):
+            image = {}
+            for parity, backwards in ((1, reverse_u), (0, reverse_v)):
+                run = [place for place in problem.filled if place % 2 == parity]
+                source = run[::-1] if backwards else run
+                image |= {place: signs[other] for place, other in zip(run, source, strict=True)}
+            found.append(image)
+            flipped = dict(image)
+            for parity in (1, 0):
+                run = [place for place in problem.filled if place % 2 == parity]
+                flipped |= {place: -image[place] for place in run[1::2]}
+            found.append(flipped)
+    return found
+
+
+@pytest.mark.parametrize("problem", WIDE, ids=lambda problem: problem.name)
+def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
+    plan = PolyphasePlan(problem, 0)
+    plan._tile_bits = 6  # one word of v's
+    split, random = plan.split, Random(problem.n)
+    u_places, v_places = component_places(problem, 1), component_places(problem, 0)
+    evens = len(split.even)
+    for u, tile in [(0, 0), (random.getrandbits(split.u_length), 0)] + [
+        (random.getrandbits(split.u_length), random.getrandbits(split.v_length - 9)) for _ in range(4)
+    ]:
+        total, residues = limbs.zero(2**255), limbs.zero(2**190)
+        plan._sum_block(
+            np.array([u]), np.array([1]), np.array([2**62]), tile << 6, total, residues, 0
+        )
+        expected = 0
+        masks = plan._masks(split.v_length)
+        for v in range(tile << 6, (tile + 1) << 6):
+            smallest, size = plan._kernel.orbit(v, split.v_length, *masks)
+            if smallest == v:
+                point = signs_of(u, u_places) | signs_of(v, v_places)
+                expected += 2 * size * sum(summand(problem, image) for image in images(problem, point))
+        assert limbs.to_int(total) << evens == expected
+        assert residue(limbs.to_int(residues)) == residue(expected >> evens)
+
+
+@pytest.mark.parametrize("problem", WIDE[:-1], ids=lambda problem: problem.name)
+def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
+    plan = GodfreyPlan(problem, 8)
+    places = list(problem.filled[8:14])
+    positions = np.array([place - 1 + plan._reach for place in places])
+    plan._free, plan._block = positions[:2], positions[2:]
+    plan._sequence, plan._deltas = plan._kernel.block_sequence(
+        problem.places, plan._links, plan._block, plan._sum_words
+    )
+    for index in (0, len(plan.work) // 2):
+        start = {place: int(plan._start(index)[place - 1 + plan._reach]) for place in problem.filled}
+        expected = 0
+        for bits in range(1 << len(places)):
+            flips = {place: -1 for k, place in enumerate(places) if bits >> k & 1}
+            expected += summand(problem, start | flips)
+        weight = int(plan._weights[index])
+        result = plan.evaluate(index)
+        assert result.value == weight * expected
+        assert result.residue == residue(result.value)
+
+
+def test_widths_beyond_the_kernels_are_refused() -> None:
+    long_row = Problem.langford(40)
+    for method in METHODS.values():
+        assert method.refusal(long_row) is not None
+    with pytest.raises(MethodDoesNotApply):
+        METHODS["godfrey"].plan(long_row, 8)
