@@ -109,6 +109,7 @@ class Shape:
 
     odd: tuple[int, ...]
     parts: int
+    split_lanes: bool
     pairs: int
     chains: int
     words: int
@@ -127,7 +128,7 @@ class Shape:
         odd_bound = prod(factors)
         for parts in range(1, 5):
             fits = all(prod(factors[part::parts]) < 2**31 for part in range(parts))
-            if fits and (parts > 2 or IMAGES * odd_bound < 2**63):
+            if fits and (parts > 2 or odd_bound < 2**63):
                 break
         else:
             _require(False, "four products of odd sums in 32 bits each")
@@ -141,7 +142,10 @@ class Shape:
         )
         bound = IMAGES * odd_bound * prod(halved)
         words = limbs.word_count(bound << tile_bits)
-        return cls((*longer, *shorter, *single), parts, len(couples_of_evens) or 1, chains, words, bound)
+        split_lanes = parts <= 2 and IMAGES * odd_bound >= 2**63
+        return cls(
+            (*longer, *shorter, *single), parts, split_lanes, len(couples_of_evens) or 1, chains, words, bound
+        )
 
 
 def _require(condition: bool, what: str) -> None:
@@ -307,7 +311,9 @@ class PolyphasePlan:
     @cached_property
     def _tile_sum(self) -> Callable[..., tuple[int, int]]:
         shape = self.shape
-        return _compiled(len(shape.odd), shape.parts, shape.pairs, shape.chains, shape.words)
+        return _compiled(
+            len(shape.odd), shape.parts, int(shape.split_lanes), shape.pairs, shape.chains, shape.words
+        )
 
 
 @lru_cache

@@ -182,27 +182,28 @@ def tile_tables(first, bits, length, alternation, negation, shifts, strides):
 
 
 @intrinsic(prefer_literal=True)
-def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, pairs, chains):
+def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, split, pairs, chains):
     """Add E · ΣO of one survivor to ``state`` (see :func:`ir.add_to_state`).
 
     The odd sums are high[at:] + low[row:], LANES int16 per form; forms are stored longest
     half first, then their partners (shortest last first), then a form without partner.
-    ``parts`` int32 products make one lane's O.  The even product E is the product of
+    ``parts`` int32 products make one lane's O; with ``split`` the lanes are summed in two
+    halves of 32 bits, since eight O's can exceed 64 bits.  The even product E is the product of
     table[i·stride + keys[key + i]] over i < ``pairs``, in ``chains`` (1 or 2) int64 chains.
     """
     state = types.UniTuple(types.int64, len(state))
     signature = state(
         state, high, types.int64, low, types.int64, table, keys, types.int64, types.int64,
-        forms, parts, pairs, chains,
+        forms, parts, split, pairs, chains,
     )
-    shape = tuple(literal(value) for value in (forms, parts, pairs, chains))
+    shape = tuple(literal(value) for value in (forms, parts, split, pairs, chains))
 
     def emit(context, builder, sig, args):
-        forms, parts, pairs, chains = shape
+        forms, parts, split, pairs, chains = shape
         width = 64 * (sig.return_type.count - 2)
         row_a = element_pointer(context, builder, sig.args[1], args[1], args[2])
         row_b = element_pointer(context, builder, sig.args[3], args[3], args[4])
-        odd = _odd_sum(builder, row_a, row_b, forms, parts, width)
+        odd = _odd_sum(builder, row_a, row_b, forms, parts, split, width)
         cells = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
         picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
         even = _even_product(builder, cells, picks, args[8], pairs, chains, width)
@@ -211,7 +212,9 @@ def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, f
     return signature, emit
 
 
-def _odd_sum(builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, width: int) -> Any:
+def _odd_sum(
+    builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, split: int, width: int
+) -> Any:
     """Σ over the lanes of the product of all forms, as a wide integer."""
 
     def sums(form: int, count: int) -> Any:
@@ -240,8 +243,14 @@ def _odd_sum(builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, width
             product = builder.mul(product, factor)
         products.append(widen(builder, product, I64))
     left = products[0] if parts == 1 else builder.mul(products[0], products[1])
-    if parts <= 2:
+    if parts <= 2 and not split:
         return sign_extend(builder, lane_sum(builder, left), width)
+    if parts <= 2:
+        shift = ir.Constant(left.type, [32] * LANES)
+        digit = ir.Constant(left.type, [0xFFFFFFFF] * LANES)
+        high = sign_extend(builder, lane_sum(builder, builder.ashr(left, shift)), width)
+        low = sign_extend(builder, lane_sum(builder, builder.and_(left, digit)), width)
+        return builder.add(builder.shl(high, ir.Constant(high.type, 32)), low)
     right = products[2] if parts == 3 else builder.mul(products[2], products[3])
     total = ir.Constant(ir.IntType(width), 0)
     for lane in range(LANES):
@@ -317,12 +326,13 @@ def even_tables(lags, shifts, lengths, strides, stride, table):
                 table[cell + 1] = -left * right if pair == 0 else left * right
 
 
-def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):
+def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, words: int):
     """Compile-time shape → the kernel.
 
     Args:
         forms: number of odd differences.
         parts: int32 products that make the odd product (1 to 4).
+        split: 1 when the sum of eight odd products can exceed 64 bits, else 0.
         pairs: number of tables of even sums.
         chains: int64 products that make the even product (1 or 2).
         words: 64-bit words of a tile's sum.
@@ -405,7 +415,7 @@ def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):
                                 itself = accumulate(
                                     itself, high, w * width, low, (limit & 63) * width,
                                     table, flat_keys, limit * pairs, stride,
-                                    forms, parts, pairs, chains)
+                                    forms, parts, split, pairs, chains)
                             alive &= own - np.uint64(1)
                         key = (start + (w << LOW_BITS)) * pairs
                         while alive:
@@ -415,7 +425,7 @@ def build_tile_sum(forms: int, parts: int, pairs: int, chains: int, words: int):
                             below = accumulate(
                                 below, high, w * width, low, bit * width,
                                 table, flat_keys, key + bit * pairs, stride,
-                                forms, parts, pairs, chains)
+                                forms, parts, split, pairs, chains)
                     weight = sign * sizes[c]
                     pending = make_room(limbs, residues, 3 * abs(weight), pending)
                     add_words(limbs, below, 0, words, 2 * weight)

@@ -1,0 +1,33 @@
+"""The README's console blocks do what they show; "..." stands for any further lines."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Run
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_console_blocks(langford: Run, block: str) -> None:
+    for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, *expected = session.splitlines()
+        program, *arguments = shlex.split(command)
+        assert program == "langford"
+        done = langford(*arguments)
+        assert done.returncode == 0, done.stderr
+        shown = done.stdout.splitlines()
+        if expected and expected[-1] == "...":
+            expected.pop()
+            shown = shown[: len(expected)]
+        assert [line.rstrip() for line in shown] == expected
+
+
+def test_there_are_blocks_to_check() -> None:
+    assert len(BLOCKS) >= 2
