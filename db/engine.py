@@ -109,7 +109,7 @@ def _require_schema(engine: Engine, where: str, create: bool) -> None:
     elif found != SCHEMA:
         raise WrongSchema(
             f"{where} has schema {found}, this version of langford needs {SCHEMA}: "
-            "use the version that wrote it, or keep a copy and run `langford ledger upgrade`"
+            "use the version that wrote it; the file is left as it is"
         )
 
 

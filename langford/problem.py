@@ -166,6 +166,12 @@ class Problem:
         masks = (shape << start for start in range(max(0, self.places - span)))
         return [mask for mask in masks if mask & ~self.free_mask == 0]
 
+    @cached_property
+    def terms(self) -> dict[int, int]:
+        """Placements of each colour on the empty row, by difference: for pairs also the
+        number of terms of Godfrey's sum S_d, which bounds |S_d|."""
+        return {d: len(self.placements(d)) for d in self.differences}
+
     # -- symmetry and existence -----------------------------------------------------
 
     @cached_property

@@ -1,4 +1,4 @@
-"""``langford run``, ``status``, ``result``, ``tasks`` and ``retry``."""
+"""``langford run``, ``status``, ``result``, ``tasks``, ``verify`` and ``retry``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from langford.cli.options import METHOD_NAMES, cores, json_option, ledger_option
 from langford.problem import VARIANTS, Problem
 
-INCOMPLETE, TASKS_SET_ASIDE = 3, 1
+INCOMPLETE, TASKS_SET_ASIDE, WRONG = 3, 1, 4
 
 
 def seconds_of(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
@@ -218,3 +218,32 @@ def retry(name: str, ledger: str) -> None:
 
     book = Ledger(ledger)
     print(f"{book.reopen(book.campaign(name))} tasks go back to the queue")
+
+
+@click.command(epilog="""\b
+Examples:
+  langford verify langford-19-polyphase-12 --sample 5
+  langford verify langford-19-polyphase-12 3 17""")
+@click.argument("name")
+@click.argument("indices", nargs=-1, type=int)
+@ledger_option
+@click.option("--sample", type=click.IntRange(min=1), default=3, show_default=True,
+              help="Without INDICES: recompute so many random tasks.")
+@click.option("--seed", type=int, help="Make the sample reproducible.")
+@click.pass_context
+def verify(
+    context: click.Context, name: str, indices: tuple[int, ...], ledger: str, sample: int, seed: int | None
+) -> None:
+    """Recompute tasks of a campaign on this machine and compare."""
+    from db import Ledger
+    from jobs import verify as verification
+
+    book = Ledger(ledger)
+    campaign = book.campaign(name)
+    chosen = list(indices) or verification.choose(book, campaign, sample, seed)
+    verdicts = set()
+    for each in verification.compare(book, campaign, chosen):
+        print(f"task {each.index}: {each.found} {each.verdict}")
+        verdicts.add(each.verdict)
+    if "differs" in verdicts:
+        context.exit(WRONG)

@@ -86,7 +86,7 @@ class ProgressLine:
         """Show totals over the campaign; the speed comes from this run alone."""
         share = work / self._work if self._work else 1.0
         left = (self._work - work) * seconds_here / work_here if work_here else None
-        eta = "" if left is None else f"about {duration(left)} left"
+        eta = "starting" if left is None else f"about {duration(left)} left"
         done = "" if tasks is None else f"{tasks:,}/{self._tasks:,} tasks"
         if self._bar is not None:
             self._bar.update(0, completed=share, done=done, eta=eta)

@@ -27,8 +27,8 @@ def cli() -> None:
 
 
 for command in (
-    counting.count, campaigns.run, campaigns.status, campaigns.result, campaigns.tasks, campaigns.retry,
-    explicit.list_, explicit.draw, counting.estimate,
+    counting.count, campaigns.run, campaigns.status, campaigns.result, campaigns.tasks,
+    campaigns.verify, campaigns.retry, explicit.list_, explicit.draw, counting.estimate,
 ):
     cli.add_command(command)
 

