@@ -110,7 +110,7 @@ def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
         expected = 0
         masks = plan._masks(split.v_length)
         for v in range(tile << 6, (tile + 1) << 6):
-            smallest, size = plan._kernel.orbit(v, split.v_length, *masks)
+            smallest, size = plan._symmetries.orbit(v, split.v_length, *masks)
             if smallest == v:
                 point = signs_of(u, u_places) | signs_of(v, v_places)
                 expected += 2 * size * sum(summand(problem, image) for image in images(problem, point))

@@ -1,134 +1,26 @@
 """CPU kernel of the polyphase sum: one tile of v's against many u's.
 
-A component (u or v) is an integer whose bits are signs (1 means −1) in *paired order*,
-from the most significant bit: first element, last, second, second to last, …, centre.
-Reversal then swaps neighbouring bits and every symmetry maps prefixes of even length to
-prefixes, so that a prefix class is a closed set of components.
-
 For one u, the odd sums of v are v times a matrix; two tables of partial rows (high bits and
 low six bits of v) make them one vector addition.  A row holds, form by form, eight int16
-lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.
+lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.  The even
+sums depend on autocorrelations alone: bitmaps rule out the v's with a vanishing one, tables
+give the products of the others.  Components are as in :mod:`langford.kernels.cpu.components`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
 from numba import njit
-from numba.core import types
-from numba.extending import intrinsic
 
 from langford.kernels.cpu.carry_save import add_words, make_room
-from langford.kernels.cpu.ir import (
-    I16,
-    I32,
-    I64,
-    LANES,
-    add_rows,
-    add_to_state,
-    element_pointer,
-    halves,
-    lane_sum,
-    literal,
-    load_vector,
-    set_bits,
-    sign_extend,
-    trailing_zero_bits,
-    widen,
-)
+from langford.kernels.cpu.components import natural_order, orbit
+from langford.kernels.cpu.ir import LANES, add_rows, set_bits, trailing_zero_bits
+from langford.kernels.cpu.polyphase_term import accumulate
 
 LOW_BITS = 6
 """v's in one word of a bitmap; also the width of the low row table."""
 BLOCK_BITS = 14
 """v's whose high rows are held in one table (2^8 rows, in the second-level cache)."""
-
-
-# -- components and their symmetries ------------------------------------------------------
-
-
-@njit(cache=True)
-def reversed_component(component, length):
-    """The component read backwards: neighbouring bits swapped, an odd centre bit kept."""
-    even_bits = np.int64(0x2AAAAAAAAAAAAAAA)
-    centre = np.int64(length & 1)
-    pairs = component >> centre
-    swapped = ((pairs & even_bits) >> 1) | ((pairs & (even_bits >> 1)) << 1)
-    return (swapped << centre) | (component & centre)
-
-
-@njit(cache=True)
-def natural_order(component, length):
-    """Bits of a component with element k at bit k."""
-    natural = np.int64(0)
-    front, back = 0, length - 1
-    for step in range(length):
-        bit = (component >> (length - 1 - step)) & 1
-        if step & 1:
-            natural |= bit << back
-            back -= 1
-        else:
-            natural |= bit << front
-            front += 1
-    return natural
-
-
-@njit(cache=True)
-def orbit(component, length, alternation, negation):
-    """(smallest image, orbit size) under reversal, ``alternation`` and ``negation``.
-
-    The last two are xor masks; 0 leaves that symmetry out.
-    """
-    backwards = reversed_component(component, length)
-    images = np.empty(8, np.int64)
-    for k in range(8):
-        image = backwards if k & 1 else component
-        images[k] = image ^ (alternation if k & 2 else 0) ^ (negation if k & 4 else 0)
-    images.sort()
-    size = 1
-    for k in range(1, 8):
-        size += images[k] != images[k - 1]
-    return images[0], size
-
-
-@njit(cache=True)
-def prefix_classes(bits, alternation, negation):
-    """(smallest prefix, orbit size) of every class of prefixes, ascending, int64[classes]."""
-    smallest = np.empty(1 << bits, np.int64)
-    sizes = np.empty(1 << bits, np.int64)
-    kept = 0
-    for prefix in range(1 << bits):
-        first, size = orbit(prefix, bits, alternation, negation)
-        if first == prefix:
-            smallest[kept], sizes[kept] = prefix, size
-            kept += 1
-    return smallest[:kept], sizes[:kept]
-
-
-@njit(cache=True)
-def representatives(prefix, inner_bits, length, alternation, negation):
-    """Representatives u ≥ ``prefix << inner_bits`` that share the prefix, with their weights.
-
-    A representative is the smallest of its class under reversal and negation.
-    Returns (component, class size, smallest image under alternation too), int64[·] each.
-    """
-    count = 1 << inner_bits
-    found = np.empty(count, np.int64)
-    weight = np.empty(count, np.int64)
-    smallest = np.empty(count, np.int64)
-    kept = 0
-    for inner in range(count):
-        component = (prefix << inner_bits) | inner
-        first, size = orbit(component, length, 0, negation)
-        if first == component:
-            found[kept], weight[kept] = component, size
-            smallest[kept] = orbit(component, length, alternation, negation)[0]
-            kept += 1
-    return found[:kept], weight[:kept], smallest[:kept]
-
-
-# -- a tile of v's --------------------------------------------------------------------------
 
 
 @njit(cache=True)
@@ -178,106 +70,6 @@ def tile_tables(first, bits, length, alternation, negation, shifts, strides):
     return sizes[present], members[present], rows, keys
 
 
-# -- one surviving pair ---------------------------------------------------------------------
-
-
-@intrinsic(prefer_literal=True)
-def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, split, pairs, chains):
-    """Add E · ΣO of one survivor to ``state`` (see :func:`ir.add_to_state`).
-
-    The odd sums are high[at:] + low[row:], LANES int16 per form; forms are stored longest
-    half first, then their partners (shortest last first), then a form without partner.
-    ``parts`` int32 products make one lane's O; with ``split`` the lanes are summed in two
-    halves of 32 bits, since eight O's can exceed 64 bits.  The even product E is the product of
-    table[i·stride + keys[key + i]] over i < ``pairs``, in ``chains`` (1 or 2) int64 chains.
-    """
-    state = types.UniTuple(types.int64, len(state))
-    signature = state(
-        state, high, types.int64, low, types.int64, table, keys, types.int64, types.int64,
-        forms, parts, split, pairs, chains,
-    )
-    shape = tuple(literal(value) for value in (forms, parts, split, pairs, chains))
-
-    def emit(context, builder, sig, args):
-        forms, parts, split, pairs, chains = shape
-        width = 64 * (sig.return_type.count - 2)
-        row_a = element_pointer(context, builder, sig.args[1], args[1], args[2])
-        row_b = element_pointer(context, builder, sig.args[3], args[3], args[4])
-        odd = _odd_sum(builder, row_a, row_b, forms, parts, split, width)
-        cells = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
-        picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
-        even = _even_product(builder, cells, picks, args[8], pairs, chains, width)
-        return add_to_state(context, builder, sig.return_type, args[0], builder.mul(even, odd))
-
-    return signature, emit
-
-
-def _odd_sum(
-    builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, split: int, width: int
-) -> Any:
-    """Σ over the lanes of the product of all forms, as a wide integer."""
-
-    def sums(form: int, count: int) -> Any:
-        step = [ir.Constant(I64, form * LANES)]
-        return builder.add(
-            load_vector(builder, builder.gep(row_a, step), I16, count * LANES),
-            load_vector(builder, builder.gep(row_b, step), I16, count * LANES),
-        )
-
-    couples = forms // 2
-    factors = []
-    for first in range(0, couples - 1, 2):
-        product = builder.mul(sums(first, 2), sums(couples + first, 2))
-        factors += [widen(builder, half, I32) for half in halves(builder, product)]
-    if couples % 2:
-        last = builder.mul(sums(couples - 1, 1), sums(2 * couples - 1, 1))
-        factors.append(widen(builder, last, I32))
-    if forms % 2:
-        factors.append(widen(builder, sums(forms - 1, 1), I32))
-    if not factors:
-        return ir.Constant(ir.IntType(width), LANES)
-    products = []
-    for part in range(parts):
-        product = factors[part]
-        for factor in factors[part + parts :: parts]:
-            product = builder.mul(product, factor)
-        products.append(widen(builder, product, I64))
-    left = products[0] if parts == 1 else builder.mul(products[0], products[1])
-    if parts <= 2 and not split:
-        return sign_extend(builder, lane_sum(builder, left), width)
-    if parts <= 2:
-        shift = ir.Constant(left.type, [32] * LANES)
-        digit = ir.Constant(left.type, [0xFFFFFFFF] * LANES)
-        high = sign_extend(builder, lane_sum(builder, builder.ashr(left, shift)), width)
-        low = sign_extend(builder, lane_sum(builder, builder.and_(left, digit)), width)
-        return builder.add(builder.shl(high, ir.Constant(high.type, 32)), low)
-    right = products[2] if parts == 3 else builder.mul(products[2], products[3])
-    total = ir.Constant(ir.IntType(width), 0)
-    for lane in range(LANES):
-        index = ir.Constant(I32, lane)
-        factor_a = sign_extend(builder, builder.extract_element(left, index), width)
-        factor_b = sign_extend(builder, builder.extract_element(right, index), width)
-        total = builder.add(total, builder.mul(factor_a, factor_b))
-    return total
-
-
-def _even_product(builder: Any, cells: Any, picks: Any, stride: Any, pairs: int, chains: int, width: int) -> Any:
-    """Product of one table cell per pair of even sums, as a wide integer."""
-    products = []
-    for chain in range(chains):
-        product = None
-        for pair in range(chain, pairs, chains):
-            key = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
-            index = builder.add(builder.mul(stride, ir.Constant(I64, pair)), key)
-            cell = builder.sext(builder.load(builder.gep(cells, [index])), I64)
-            product = cell if product is None else builder.mul(product, cell)
-        products.append(sign_extend(builder, product, width))
-    return products[0] if chains == 1 else builder.mul(products[0], products[1])
-
-
-# -- the kernel -----------------------------------------------------------------------------
-
-
 @njit(cache=True)
 def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, rows, steps):
     """rows[bit, form·LANES + lane] (int16): what v's ``bit`` adds to an odd sum while it is 0.
@@ -305,6 +97,39 @@ def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, 
                 rows[bit, form * LANES + lane + 4] = alt * (before - after)
         for k in range(forms * LANES):
             steps[bit, k] = -2 * rows[bit, k]
+
+
+@njit(cache=True)
+def autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out):
+    """lags[i] = a_e(u) for e = shifts[i]; ruled_out[i] = agreements of v at which the even
+    sum a_e(u) + a_e(v) vanishes, −1 where it cannot."""
+    for i in range(shifts.size):
+        terms = max(0, u_length - shifts[i])
+        differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)
+        lags[i] = terms - 2 * set_bits(np.uint64(differing))
+        opposite = lengths[i] - lags[i]
+        ruled_out[i] = opposite >> 1 if 0 <= opposite <= 2 * lengths[i] else -1
+
+
+@njit(cache=True)
+def mark_dead(rows, ruled_out, first_word, dead):
+    """Set the bits of all v's of a block that have a vanishing even sum with u."""
+    dead[:] = 0
+    for i in range(ruled_out.size):
+        if ruled_out[i] >= 0:
+            row = rows[i, ruled_out[i], first_word : first_word + dead.size]
+            for word in range(dead.size):
+                dead[word] |= row[word]
+
+
+@njit(cache=True)
+def block_base(by_bit, block_bits, start, base):
+    """base = row of the first v of a block: bits inside the block 0, those above as in start."""
+    base[:] = 0
+    for bit in range(by_bit.shape[0]):
+        minus = bit >= block_bits and (start >> bit) & 1
+        for k in range(base.size):
+            base[k] += -by_bit[bit, k] if minus else by_bit[bit, k]
 
 
 @njit(cache=True)
@@ -340,6 +165,13 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
     width = max(forms, 1) * LANES
     zeros = (0,) * (words + 2)
 
+    @njit(cache=True)
+    def fill_rows(table, first_bit, steps):
+        """table[x] = table[0] + the steps of x's bits, bit k of x being v's first_bit + k."""
+        for x in range(1, table.size // width):
+            bit = first_bit + trailing_zero_bits(np.uint64(x))
+            add_rows(table, x * width, table, (x & (x - 1)) * width, steps, bit * width, width)
+
     @njit(cache=True, nogil=True)
     def tile_sum(
         us, u_weights, u_limits, u_length,
@@ -347,85 +179,71 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
         odd, offset, alt_sign, shifts, lengths, strides, stride,
         limbs, residues, pending,
     ):
+        """Add Σ f |H u| |K v| F(u, v) over all u's and the tile's v's to limbs and residues.
+
+        us, u_weights, u_limits: int64[·], u, |H u|, and c(u): v's above it are left out, the
+            one equal to it counts once, those below twice (langford.methods.polyphase).
+        first, bits: the tile holds the v's first … first + 2^bits − 1.
+        sizes, members, rows, keys: see :func:`tile_tables`.
+        odd, offset, alt_sign: see :func:`coefficient_rows`; shifts, lengths, strides,
+            stride: see :func:`even_tables`.
+        limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
+        Returns (surviving pairs, pending).
+        """
         block_bits = min(bits, BLOCK_BITS)
-        rows_in_block = 1 << max(0, block_bits - LOW_BITS)
-        evens = shifts.size
-        by_bit = np.zeros((max(v_length, LOW_BITS), width), np.int16)
+        words_in_block = 1 << max(0, block_bits - LOW_BITS)
+        by_bit = np.zeros((v_length, width), np.int16)
+        # The low table reads six steps even where v has fewer bits.
         steps = np.zeros((max(v_length, LOW_BITS), width), np.int16)
-        flat_steps = steps.reshape(-1)
-        high = np.zeros(rows_in_block * width, np.int16)
+        flat_steps, flat_keys = steps.reshape(-1), keys.reshape(-1)
+        high = np.zeros(words_in_block * width, np.int16)
         low = np.zeros(width << LOW_BITS, np.int16)
-        lags = np.zeros(evens + 1, np.int64)
-        ruled_out = np.full(evens, -1, np.int64)
+        lags = np.zeros(shifts.size + 1, np.int64)
+        ruled_out = np.zeros(shifts.size, np.int64)
         table = np.zeros(pairs * stride, np.int32)
-        dead = np.zeros(rows_in_block, np.uint64)
-        flat_keys = keys.reshape(-1)
+        dead = np.zeros(words_in_block, np.uint64)
         survivors = 0
         for at in range(us.size):
             limit = u_limits[at] - first
+            natural = natural_order(us[at], u_length)
+            sign = u_weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
             if limit < 0:
                 continue
-            natural = natural_order(us[at], u_length)
-            coefficient_rows(
-                natural, u_length, v_length, offset, odd, forms, alt_sign, by_bit, steps)
-            for x in range(1, 1 << LOW_BITS):
-                bit = trailing_zero_bits(np.uint64(x))
-                add_rows(low, x * width, low, (x & (x - 1)) * width, flat_steps, bit * width, width)
-            for i in range(evens):
-                terms = max(0, u_length - shifts[i])
-                differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)
-                lags[i] = terms - 2 * set_bits(np.uint64(differing))
-                opposite = lengths[i] - lags[i]
-                ruled_out[i] = opposite >> 1 if 0 <= opposite <= 2 * lengths[i] else -1
+            coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, by_bit, steps)
+            fill_rows(low, 0, flat_steps)
+            autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out)
             even_tables(lags, shifts, lengths, strides, stride, table)
-            sign = u_weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
             for block in range(1 << (bits - block_bits)):
                 start = block << block_bits
                 if start > limit:
                     break
-                # Rows of the block's high bits; bits above the block are constant in it.
-                for k in range(width):
-                    high[k] = 0
-                for bit in range(v_length):
-                    minus = bit >= block_bits and ((first + start) >> bit) & 1
-                    for k in range(width):
-                        high[k] += -by_bit[bit, k] if minus else by_bit[bit, k]
-                for x in range(1, rows_in_block):
-                    bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
-                    add_rows(high, x * width, high, (x & (x - 1)) * width, flat_steps, bit * width, width)
-                # v's whose even sum with u vanishes at some lag.
-                words_before = start >> LOW_BITS
-                dead[:] = 0
-                for i in range(evens):
-                    if ruled_out[i] >= 0:
-                        row = rows[i, ruled_out[i], words_before : words_before + rows_in_block]
-                        for w in range(rows_in_block):
-                            dead[w] |= row[w]
-                # Unordered pairs: v below u's class counts twice, v in it once, v above not.
+                block_base(by_bit, block_bits, first + start, high[:width])
+                fill_rows(high, LOW_BITS, flat_steps)
+                first_word = start >> LOW_BITS
+                mark_dead(rows, ruled_out, first_word, dead)
                 own_word = (limit - start) >> LOW_BITS
                 own = np.uint64(1) << np.uint64(limit & 63)
                 for c in range(sizes.size):
                     below = zeros
                     itself = zeros
-                    for w in range(min(rows_in_block, own_word + 1)):
-                        alive = members[c, words_before + w] & ~dead[w]
+                    for w in range(min(words_in_block, own_word + 1)):
+                        alive = members[c, first_word + w] & ~dead[w]
+                        key = (start + (w << LOW_BITS)) * pairs
                         if w == own_word:
                             if alive & own:
                                 survivors += 1
+                                bit = limit & 63
                                 itself = accumulate(
-                                    itself, high, w * width, low, (limit & 63) * width,
-                                    table, flat_keys, limit * pairs, stride,
-                                    forms, parts, split, pairs, chains)
+                                    itself, high, w * width, low, bit * width, table, flat_keys,
+                                    key + bit * pairs, stride, forms, parts, split, pairs, chains)
                             alive &= own - np.uint64(1)
-                        key = (start + (w << LOW_BITS)) * pairs
                         while alive:
                             bit = trailing_zero_bits(alive)
                             alive &= alive - np.uint64(1)
                             survivors += 1
                             below = accumulate(
-                                below, high, w * width, low, bit * width,
-                                table, flat_keys, key + bit * pairs, stride,
-                                forms, parts, split, pairs, chains)
+                                below, high, w * width, low, bit * width, table, flat_keys,
+                                key + bit * pairs, stride, forms, parts, split, pairs, chains)
                     weight = sign * sizes[c]
                     pending = make_room(limbs, residues, 3 * abs(weight), pending)
                     add_words(limbs, below, 0, words, 2 * weight)
