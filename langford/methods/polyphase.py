@@ -116,12 +116,9 @@ class PolyphasePlan:
         total = limbs.zero(max(expected.highest, 2 ** (64 * self.shape.words - 1) - 1))
         residues = limbs.zero(2**190)
         pending = evaluated = 0
-        v_prefix = int(self._v_prefixes[v_class])
-        tiles_log2 = split.v_length - self._v_bits - self._tile_bits
         for us, weights, classes in self._u_blocks(u_class):
             limits = classes if split.mirrored else np.full(len(us), UNLIMITED)
-            for tile in range(v_prefix << tiles_log2, (v_prefix + 1) << tiles_log2):
-                first = tile << self._tile_bits
+            for first in self._tile_starts(v_class):
                 if first > limits.max(initial=-1):
                     break
                 survivors, pending = self._sum_block(us, weights, limits, first, total, residues, pending)
@@ -138,15 +135,30 @@ class PolyphasePlan:
 
         Returns (survivors, weight pending before the next spread of carries).
         """
-        split, bits = self.split, self._tile_bits
-        tables = self._kernel.tile_tables(
-            first, bits, split.v_length, *self._masks(split.v_length), self._shifts, self._strides
-        )
+        split = self.split
         return self._tile_sum(
-            us, weights, limits, split.u_length, first, bits, split.v_length, *tables,
+            us, weights, limits, split.u_length, first, self._tile_bits, split.v_length,
+            *self._tile_tables(first),
             self._odd, split.offset, split.alt_sign, self._shifts, self._lengths, self._strides,
-            self._stride, total, residues, pending,
+            self._offsets, total, residues, pending,
         )
+
+    def _tile_starts(self, v_class: int) -> range:
+        """First v of every tile of a prefix class."""
+        inner = self.split.v_length - self._v_bits
+        prefix = int(self._v_prefixes[v_class])
+        return range(prefix << inner, (prefix + 1) << inner, 1 << self._tile_bits)
+
+    def _tile_tables(
+        self, first: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]:
+        """What a tile needs that does not depend on u (kernels.cpu.polyphase.tile_tables)."""
+        length = self.split.v_length
+        tables: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]
+        tables = self._kernel.tile_tables(
+            first, self._tile_bits, length, *self._masks(length), self._shifts, self._strides, self._offsets
+        )
+        return tables
 
     def _masks(self, bits: int) -> tuple[int, int]:
         """(alternation, negation) as xor masks on a paired-order prefix of ``bits`` bits."""
@@ -193,8 +205,11 @@ class PolyphasePlan:
         return self._lengths[1::2] + 1
 
     @cached_property
-    def _stride(self) -> int:
-        return int(2 * ((self._lengths[::2] + 1) * self._strides).max())
+    def _offsets(self) -> NDArray[np.int64]:
+        """Start of each pair's cells in the even table, and its size; pair 0 comes twice."""
+        cells = (self._lengths[::2] + 1) * self._strides
+        cells[0] *= 2
+        return np.concatenate([[0], np.cumsum(cells)])
 
     @cached_property
     def _tile_sum(self) -> Callable[..., tuple[int, int]]:

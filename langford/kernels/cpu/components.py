@@ -70,7 +70,7 @@ def prefix_classes(bits, alternation, negation):
     return smallest[:kept], sizes[:kept]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def representatives(prefix, inner_bits, length, alternation, negation):
     """Representatives u ≥ ``prefix << inner_bits`` that share the prefix, with their weights.
 

@@ -23,8 +23,8 @@ BLOCK_BITS = 14
 """v's whose high rows are held in one table (2^8 rows, in the second-level cache)."""
 
 
-@njit(cache=True)
-def tile_tables(first, bits, length, alternation, negation, shifts, strides):
+@njit(cache=True, nogil=True)
+def tile_tables(first, bits, length, alternation, negation, shifts, strides, offsets):
     """What does not depend on u, for the 2^bits components from ``first``.
 
     Returns
@@ -33,8 +33,8 @@ def tile_tables(first, bits, length, alternation, negation, shifts, strides):
             with that orbit size;
         rows: uint64[even, length + 1, words], bit x of row (i, y) set where v = first + x
             has Σ_k v_k v_{k+shifts[i]} = 2y − terms;
-        keys: uint16[2^bits, pairs], index into the even tables of :func:`tile_sum`: the
-            lags 2i and 2i+1 in mixed radix; key 0 also carries the sign Π_k v_k.
+        keys: uint16[2^bits, pairs], index into the table of :func:`even_table`: the lags
+            2i and 2i+1 in mixed radix; key 0 also carries the sign Π_k v_k.
     """
     words = 1 << max(0, bits - LOW_BITS)
     evens, pairs = shifts.size, strides.size
@@ -62,8 +62,8 @@ def tile_tables(first, bits, length, alternation, negation, shifts, strides):
             key = lag[2 * pair] * strides[pair]
             if 2 * pair + 1 < evens:
                 key += lag[2 * pair + 1]
-            keys[x, pair] = 2 * key
-        keys[x, 0] += set_bits(np.uint64(natural)) & 1
+            keys[x, pair] = offsets[pair] + key
+        keys[x, 0] += offsets[1] // 2 * (set_bits(np.uint64(natural)) & 1)
     present = np.zeros(4, np.bool_)
     for c in range(4):
         present[c] = np.any(members[c])
@@ -133,22 +133,22 @@ def block_base(by_bit, block_bits, start, base):
 
 
 @njit(cache=True)
-def even_tables(lags, shifts, lengths, strides, stride, table):
-    """table[i·stride + 2·(y·strides[i] + z) + sign] = ± product of the halved even sums.
+def even_table(lags, shifts, lengths, strides, offsets, table):
+    """table[offsets[i] + y·strides[i] + z] = product of the halved even sums 2i and 2i+1.
 
-    y and z count the agreements of v at lags 2i and 2i+1; ``lags`` has u's sums.  Only
-    table 0 has the sign.
+    y and z count the agreements of v at the two lags; ``lags`` has u's sums.  Pair 0 comes
+    twice, the second time negated, for v's with Π_k v_k = −1.
     """
     for pair in range(strides.size):
         for y in range(lengths[2 * pair] + 1):
             left = (lags[2 * pair] + 2 * y - lengths[2 * pair]) // 2 if 2 * pair < shifts.size else 1
             for z in range(strides[pair]):
-                cell = pair * stride + 2 * (y * strides[pair] + z)
                 right = 1
                 if 2 * pair + 1 < shifts.size:
                     right = (lags[2 * pair + 1] + 2 * z - lengths[2 * pair + 1]) // 2
-                table[cell] = left * right
-                table[cell + 1] = -left * right if pair == 0 else left * right
+                table[offsets[pair] + y * strides[pair] + z] = left * right
+    for cell in range(offsets[1] // 2):
+        table[offsets[1] // 2 + cell] = -table[cell]
 
 
 def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, words: int):
@@ -176,7 +176,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
     def tile_sum(
         us, u_weights, u_limits, u_length,
         first, bits, v_length, sizes, members, rows, keys,
-        odd, offset, alt_sign, shifts, lengths, strides, stride,
+        odd, offset, alt_sign, shifts, lengths, strides, offsets,
         limbs, residues, pending,
     ):
         """Add Σ f |H u| |K v| F(u, v) over all u's and the tile's v's to limbs and residues.
@@ -186,7 +186,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
         first, bits: the tile holds the v's first … first + 2^bits − 1.
         sizes, members, rows, keys: see :func:`tile_tables`.
         odd, offset, alt_sign: see :func:`coefficient_rows`; shifts, lengths, strides,
-            stride: see :func:`even_tables`.
+            offsets: see :func:`even_table`.
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
         Returns (surviving pairs, pending).
         """
@@ -200,7 +200,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
         low = np.zeros(width << LOW_BITS, np.int16)
         lags = np.zeros(shifts.size + 1, np.int64)
         ruled_out = np.zeros(shifts.size, np.int64)
-        table = np.zeros(pairs * stride, np.int32)
+        table = np.zeros(offsets[-1], np.int32)
         dead = np.zeros(words_in_block, np.uint64)
         survivors = 0
         for at in range(us.size):
@@ -212,7 +212,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
             coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, by_bit, steps)
             fill_rows(low, 0, flat_steps)
             autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out)
-            even_tables(lags, shifts, lengths, strides, stride, table)
+            even_table(lags, shifts, lengths, strides, offsets, table)
             for block in range(1 << (bits - block_bits)):
                 start = block << block_bits
                 if start > limit:
@@ -235,7 +235,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
                                 bit = limit & 63
                                 itself = accumulate(
                                     itself, high, w * width, low, bit * width, table, flat_keys,
-                                    key + bit * pairs, stride, forms, parts, split, pairs, chains)
+                                    key + bit * pairs, forms, parts, split, pairs, chains)
                             alive &= own - np.uint64(1)
                         while alive:
                             bit = trailing_zero_bits(alive)
@@ -243,7 +243,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
                             survivors += 1
                             below = accumulate(
                                 below, high, w * width, low, bit * width, table, flat_keys,
-                                key + bit * pairs, stride, forms, parts, split, pairs, chains)
+                                key + bit * pairs, forms, parts, split, pairs, chains)
                     weight = sign * sizes[c]
                     pending = make_room(limbs, residues, 3 * abs(weight), pending)
                     add_words(limbs, below, 0, words, 2 * weight)

@@ -25,18 +25,18 @@ from langford.kernels.cpu.ir import (
 
 
 @intrinsic(prefer_literal=True)
-def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, forms, parts, split, pairs, chains):
+def accumulate(typingctx, state, high, at, low, row, table, keys, key, forms, parts, split, pairs, chains):
     """Add E · ΣO of one survivor to ``state`` (see :func:`ir.add_to_state`).
 
     The odd sums are high[at:] + low[row:], LANES int16 per form; forms are stored longest
     half first, then their partners (shortest last first), then a form without partner.
     ``parts`` int32 products make one lane's O; with ``split`` the lanes are summed in two
     halves of 32 bits, since eight O's can exceed 64 bits.  The even product E is the product of
-    table[i·stride + keys[key + i]] over i < ``pairs``, in ``chains`` (1 or 2) int64 chains.
+    table[keys[key + i]] over i < ``pairs``, in ``chains`` (1 or 2) int64 chains.
     """
     state = types.UniTuple(types.int64, len(state))
     signature = state(
-        state, high, types.int64, low, types.int64, table, keys, types.int64, types.int64,
+        state, high, types.int64, low, types.int64, table, keys, types.int64,
         forms, parts, split, pairs, chains,
     )
     shape = tuple(literal(value) for value in (forms, parts, split, pairs, chains))
@@ -49,7 +49,7 @@ def accumulate(typingctx, state, high, at, low, row, table, keys, key, stride, f
         odd = _odd_sum(builder, row_a, row_b, forms, parts, split, width)
         cells = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
         picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
-        even = _even_product(builder, cells, picks, args[8], pairs, chains, width)
+        even = _even_product(builder, cells, picks, pairs, chains, width)
         return add_to_state(context, builder, sig.return_type, args[0], builder.mul(even, odd))
 
     return signature, emit
@@ -104,15 +104,14 @@ def _odd_sum(
     return total
 
 
-def _even_product(builder: Any, cells: Any, picks: Any, stride: Any, pairs: int, chains: int, width: int) -> Any:
+def _even_product(builder: Any, cells: Any, picks: Any, pairs: int, chains: int, width: int) -> Any:
     """Product of one table cell per pair of even sums, as a wide integer."""
     products = []
     for chain in range(chains):
         product = None
         for pair in range(chain, pairs, chains):
             key = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
-            index = builder.add(builder.mul(stride, ir.Constant(I64, pair)), key)
-            cell = builder.sext(builder.load(builder.gep(cells, [index])), I64)
+            cell = builder.sext(builder.load(builder.gep(cells, [key])), I64)
             product = cell if product is None else builder.mul(product, cell)
         products.append(sign_extend(builder, product, width))
     return products[0] if chains == 1 else builder.mul(products[0], products[1])

@@ -1,0 +1,137 @@
+"""Evaluate polyphase tasks on a GPU: the same tasks, sums and checks as on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
+from langford.errors import MethodDoesNotApply
+from langford.kernels.cuda.source import with_definitions
+from langford.methods.components import IMAGES
+from langford.methods.polyphase import UNLIMITED, PolyphasePlan
+from langford.problem import Problem
+from langford.result import PartialResult
+
+TILE_BITS = 17
+THREADS = 256
+LIMBS = 6
+KEY_SLOTS = 8
+TABLE_THREADS = 4
+
+
+class Kernel(Protocol):
+    """A compiled kernel on some device."""
+
+    def upload(self, array: NDArray[Any]) -> Any:
+        """The array on the device."""
+        ...
+
+    def download(self, array: Any) -> NDArray[Any]:
+        """The array on the host, after all launches so far."""
+        ...
+
+    def launch(self, *arguments: Any) -> None:
+        """Run the kernel; may return before it is done."""
+        ...
+
+
+def definitions(plan: PolyphasePlan, threads: int) -> dict[str, object]:
+    """Compile-time parameters of ``polyphase.cu``; raises MethodDoesNotApply when a number
+    would not fit."""
+    split, problem = plan.split, plan.problem
+    groups = _groups(problem, split.odd)
+    bounds = [prod(problem.terms[2 * e + 1] for e in group) for group in groups]
+    odd_bound = prod(bounds)
+    halved = [max(1, problem.terms[2 * e] // 2) for e in split.even]
+    even_pairs = max(
+        pairs for pairs in range(plan.shape.pairs + 1) if prod(halved[: 2 * pairs]) < 2**63
+    )
+    _require(max(bounds) < 2**31, "each of four odd products in 32 bits")
+    _require(max(bounds[0] * bounds[1], bounds[2] * bounds[3]) < 2**59, "two odd products in 59 bits")
+    _require(bounds[3] > 1 or odd_bound < 2**88, "the odd product in 88 bits")
+    _require(IMAGES * odd_bound * prod(halved[2 * even_pairs :]) < 2**126, "ΣO in 127 bits")
+    _require(plan.shape.pairs <= KEY_SLOTS, "at most 16 even differences")
+    # What one thread adds up in one launch: its share of the survivors of its u's.
+    share = 2 * 8 * 8 * (2**TILE_BITS // threads + 1) * 2**16
+    _require(plan.shape.term_bound * share < 2**191, "a thread's sum in 192 bits")
+    return {
+        "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
+        "FORMS": len(split.odd), "ODD": [e for group in groups for e in group],
+        "GROUP_ENDS": np.cumsum([len(group) for group in groups]).tolist(),
+        "FOUR_GROUPS": bounds[3] > 1,
+        "EVENS": len(split.even), "SHIFTS": [*split.even, 0], "LENGTHS": plan._lengths.tolist(),
+        "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs, "EVEN_PAIRS": even_pairs,
+        "OFFSETS": plan._offsets.tolist(), "TABLE": int(plan._offsets[-1]),
+        "ALT_SIGN": split.alt_sign, "THREADS": threads, "MIN_BLOCKS": 3,
+    }
+
+
+def _groups(problem: Problem, odd: tuple[int, ...]) -> list[list[int]]:
+    """The half-lags in three products that fit 32 bits, or else in four."""
+    longest_first = sorted(odd, key=lambda e: -problem.terms[2 * e + 1])
+    for used in (3, 4):
+        groups: list[list[int]] = [[] for _ in range(4)]
+        for place, e in enumerate(longest_first):
+            # Back and forth, so that every group gets long and short sums.
+            turn = place % (2 * used)
+            groups[turn if turn < used else 2 * used - 1 - turn].append(e)
+        if all(prod(problem.terms[2 * e + 1] for e in group) < 2**31 for group in groups):
+            break
+    return groups
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise MethodDoesNotApply(f"polyphase on the GPU needs {what}, which this problem exceeds")
+
+
+class GpuEvaluator:
+    """Evaluates the tasks of a plan with a compiled ``polyphase.cu``."""
+
+    def __init__(self, plan: PolyphasePlan, compile_source: Callable[[str, int], Kernel], threads: int = THREADS):
+        self._plan = plan
+        plan._tile_bits = min(plan.split.v_length - plan._v_bits, TILE_BITS)
+        self._kernel = compile_source(
+            with_definitions("polyphase.cu", definitions(plan, threads)), threads
+        )
+
+    def evaluate(self, index: int) -> PartialResult:
+        """The partial result of one task; raises TaskIndexOutOfRange."""
+        plan, kernel = self._plan, self._kernel
+        u_class, v_class = plan._task(index)
+        total = kernel.upload(np.zeros(LIMBS, np.int64))
+        residues = kernel.upload(np.zeros(LIMBS, np.int64))
+        survivors = kernel.upload(np.zeros(1, np.uint64))
+        us, weights, classes = map(np.concatenate, zip(*plan._u_blocks(u_class), strict=True))
+        limits = classes if plan.split.mirrored else np.full(len(us), UNLIMITED)
+        us_there, weights_there, limits_there = map(kernel.upload, (us, weights, limits))
+        starts = [first for first in plan._tile_starts(v_class) if first <= limits.max(initial=-1)]
+        with ThreadPoolExecutor(TABLE_THREADS) as pool:
+            # Tables are made ahead, while the device sums the tiles before.
+            for first, (sizes, members, rows, keys) in zip(
+                starts, pool.map(self._tile_tables, starts), strict=True
+            ):
+                rows_there, keys_there = kernel.upload(rows), kernel.upload(keys)
+                for size, class_members in zip(sizes, members, strict=True):
+                    kernel.launch(
+                        us_there, weights_there, limits_there, np.int32(len(us)), np.int64(first),
+                        np.int32(plan._tile_bits), kernel.upload(class_members), rows_there, keys_there,
+                        np.int32(size), total, residues, survivors,
+                    )
+        value = limbs.to_int(kernel.download(total))
+        rest = residue(limbs.to_int(kernel.download(residues)))
+        return PartialResult(index, value, rest, IMAGES * int(kernel.download(survivors)[0]))
+
+    def _tile_tables(self, first: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The tile's tables with the keys padded to whole slots."""
+        sizes, members, rows, keys = self._plan._tile_tables(first)
+        padded = np.zeros((len(keys), KEY_SLOTS), np.uint16)
+        padded[:, : keys.shape[1]] = keys
+        return sizes, members, rows, padded
