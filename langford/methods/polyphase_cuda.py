@@ -53,14 +53,19 @@ def definitions(plan: PolyphasePlan, threads: int) -> dict[str, object]:
     even_pairs = max(
         pairs for pairs in range(plan.shape.pairs + 1) if prod(halved[: 2 * pairs]) < 2**63
     )
+    cells = [prod(halved[k : k + 2]) for k in range(0, len(halved), 2)]
+    _require(max(prod(cells[:3]), prod(cells[3:6])) < 2**31, "three pairs of even sums in 32 bits")
     _require(max(bounds) < 2**31, "each of four odd products in 32 bits")
     _require(max(bounds[0] * bounds[1], bounds[2] * bounds[3]) < 2**59, "two odd products in 59 bits")
     _require(bounds[3] > 1 or odd_bound < 2**88, "the odd product in 88 bits")
     _require(IMAGES * odd_bound * prod(halved[2 * even_pairs :]) < 2**126, "ΣO in 127 bits")
     _require(plan.shape.pairs <= KEY_SLOTS, "at most 16 even differences")
-    # What one thread adds up in one launch: its share of the survivors of its u's.
-    share = 2 * 8 * 8 * (2**TILE_BITS // threads + 1) * 2**16
-    _require(plan.shape.term_bound * share < 2**191, "a thread's sum in 192 bits")
+    # One u's survivors of one thread, before the sum is spread over words.
+    share = 2 ** (TILE_BITS - 5) // (threads // 32)
+    _require(
+        prod(halved[: 2 * even_pairs]) * (IMAGES * odd_bound >> 28) * share < 2**127,
+        "a thread's sum over one u in 127 bits",
+    )
     return {
         "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
         "FORMS": len(split.odd), "ODD": [e for group in groups for e in group],

@@ -18,9 +18,9 @@ _FOLDER = Path(tempfile.mkdtemp(prefix="langford-host-"))
 
 LAUNCHER = """
 extern "C" void launch_polyphase(
-    const int64_t *us, const int64_t *u_weights, const int64_t *u_limits, int count, int64_t first,
-    int bits, const uint32_t *members, const uint32_t *rows, const uint16_t *keys, int v_weight,
-    int64_t *limbs, int64_t *residues, uint64_t *survivors) {
+    const i64 *us, const i64 *u_weights, const i64 *u_limits, int count, i64 first,
+    int bits, const u32 *members, const u32 *rows, const u16 *keys, int v_weight,
+    i64 *limbs, i64 *residues, u64 *survivors) {
     launch(BLOCKS, THREADS, [&] {
         polyphase(us, u_weights, u_limits, count, first, bits, members, rows, keys, v_weight, limbs,
                   residues, survivors);

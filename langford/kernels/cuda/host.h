@@ -1,10 +1,9 @@
 // A block of CUDA threads on the host: the shim under which tests compile the kernels.
 //
-// Threads are fibers that run in turn until __syncthreads; blocks run one after the other.
+// Threads are fibers that run in turn until they wait at a barrier; blocks run one after the other.
 // Shared memory is static: one block exists at a time.
 #pragma once
 #define LANGFORD_HOST
-#include <cstdint>
 #include <ucontext.h>
 #include <vector>
 
@@ -17,7 +16,20 @@ static Dimensions threadIdx, blockIdx, gridDim;
 static ucontext_t scheduler;
 static std::vector<ucontext_t> fibers;
 
-static inline void __syncthreads() { swapcontext(&fibers[threadIdx.x], &scheduler); }
+// Waits until `size` threads have come.
+struct Barrier { int come = 0, round = 0; };
+static Barrier block_barrier, warp_barriers[32];
+
+static inline void wait_at(Barrier &barrier, int size) {
+    int round = barrier.round;
+    if (++barrier.come == size) {
+        barrier.come = 0;
+        barrier.round++;
+    }
+    while (barrier.round == round) swapcontext(&fibers[threadIdx.x], &scheduler);
+}
+static inline void __syncthreads() { wait_at(block_barrier, fibers.size()); }
+static inline void __syncwarp() { wait_at(warp_barriers[threadIdx.x / 32], 32); }
 static inline int __popc(unsigned word) { return __builtin_popcount(word); }
 static inline int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
 static inline int __ffs(int word) { return __builtin_ffs(word); }
