@@ -61,7 +61,7 @@ def time_row(row: Row) -> tuple[list[float], int]:
     seconds = []
     for _ in range(row.runs):
         start = time.perf_counter()
-        count, _ = direct.count(key, row.threads)
+        count, _ = direct.count(key, ["cpu"] * row.threads)
         seconds.append(time.perf_counter() - start)
         if count.published != published(row.problem):
             raise SystemExit(f"{row.problem} by {row.method} gave {count.published}: wrong")

@@ -8,7 +8,7 @@ leases are released by the next run on this host, or expire.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -71,18 +71,19 @@ class CampaignRun:
         self,
         ledger: Ledger,
         campaign: CampaignRecord,
-        workers: int,
+        devices: Sequence[str],
         tell: Callable[[Step], None] = lambda step: None,
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
     ) -> None:
         """
         Args:
+            devices: one worker process for each of them.
             tell: called after every commit.
             stop_reason: asked often; a string stops the run at once ("SIGTERM").
             time_limit: seconds; no task starts that would probably not end before.
         """
-        self._ledger, self._campaign, self._workers = ledger, campaign, workers
+        self._ledger, self._campaign, self._devices = ledger, campaign, devices
         self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
         self._plan = plan_of(key_of(campaign))
         self._identity = Identity.fresh()
@@ -106,8 +107,8 @@ class CampaignRun:
         if not progress.tasks.get(TaskState.READY, 0) + progress.tasks.get(TaskState.LEASED, 0):
             return self._report(None)
         self._ledger.enrol(self._identity.worker, self._identity.host, self._identity.process)
-        size = min(self._workers, max(1, progress.tasks.get(TaskState.READY, 1)))
-        pool = WorkerPool(key_of(self._campaign), size)
+        useful = max(1, progress.tasks.get(TaskState.READY, 1))
+        pool = WorkerPool(key_of(self._campaign), self._devices[:useful])
         try:
             stopped = self._work(pool)
         except BaseException:

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
 
-from jobs.evaluation import PlanKey, evaluate, plan_of
+from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of, plan_of
 from langford.methods import Count, merge
 
 
 def count(
-    key: PlanKey, threads: int, tell: Callable[[float, float], None] = lambda done, seconds: None
+    key: PlanKey, devices: Sequence[str], tell: Callable[[float, float], None] = lambda done, seconds: None
 ) -> tuple[Count, float]:
     """The exact count and the seconds it took.
 
-    Kernels release the interpreter, so threads use all cores.  ``tell(work done, seconds)``
-    is called after every task, largest tasks first.
+    Kernels release the interpreter, so one thread per device keeps them all busy.
+    ``tell(work done, seconds)`` is called after every task, largest tasks first.
     """
     plan = plan_of(key)
-    plan.warm_up()
+    for device in set(devices):
+        evaluator_of(key, device)
     start = time.perf_counter()
     order = sorted(range(len(plan.work)), key=lambda index: -plan.work[index])
     done = 0.0
     results = []
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = {pool.submit(evaluate, key, index): index for index in order}
+    free: SimpleQueue[str] = SimpleQueue()
+    for device in devices:
+        free.put(device)
+
+    def compute(index: int) -> Evaluation:
+        device = free.get()
+        try:
+            return evaluate(key, index, device)
+        finally:
+            free.put(device)
+
+    with ThreadPoolExecutor(len(devices)) as pool:
+        waiting = {pool.submit(compute, index): index for index in order}
         try:
             for future in as_completed(waiting):
                 results.append(future.result().result)

@@ -11,13 +11,13 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from jobs.evaluation import Evaluation, PlanKey, evaluate, plan_of
+from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of
 
 _CONTEXT = multiprocessing.get_context("spawn")
 PREFETCH = 2
@@ -50,24 +50,25 @@ class Died:
 
 @dataclass
 class _Member:
+    device: str
     process: BaseProcess
     pipe: Connection
     tokens: deque[int] = field(default_factory=deque)
 
 
 class WorkerPool:
-    """``size`` processes that evaluate tasks of one plan."""
+    """One process per device of ``devices``, evaluating tasks of one plan."""
 
-    def __init__(self, key: PlanKey, size: int) -> None:
+    def __init__(self, key: PlanKey, devices: Sequence[str]) -> None:
         self._key = key
-        self._members = [self._start() for _ in range(size)]
+        self._members = [self._start(device) for device in devices]
 
-    def _start(self) -> _Member:
+    def _start(self, device: str) -> _Member:
         ours, theirs = _CONTEXT.Pipe()
-        process = _CONTEXT.Process(target=_serve, args=(theirs, self._key), daemon=True)
+        process = _CONTEXT.Process(target=_serve, args=(theirs, self._key, device), daemon=True)
         process.start()
         theirs.close()
-        return _Member(process, ours)
+        return _Member(device, process, ours)
 
     @property
     def idle_slots(self) -> int:
@@ -101,7 +102,7 @@ class WorkerPool:
             except (EOFError, OSError):
                 member.process.join()
                 lost = tuple(member.tokens)
-                self._members[place] = self._start()
+                self._members[place] = self._start(member.device)
                 yield Died(lost, _death(member.process.exitcode))
 
     def stop(self) -> None:
@@ -119,12 +120,12 @@ def _death(exit_code: int | None) -> str:
     return f"worker process ended with exit code {exit_code}"
 
 
-def _serve(pipe: Connection, key: PlanKey) -> None:
+def _serve(pipe: Connection, key: PlanKey, device: str) -> None:
     """The worker process: evaluate what comes until the pipe closes."""
     # The terminal sends its signals to the whole group; the parent decides what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    plan_of(key).warm_up()
+    evaluator_of(key, device)
     while True:
         try:
             token, index = pipe.recv()
@@ -132,7 +133,7 @@ def _serve(pipe: Connection, key: PlanKey) -> None:
             return
         reply: Finished | Failed
         try:
-            reply = Finished(token, evaluate(key, index))
+            reply = Finished(token, evaluate(key, index, device))
         except Exception as error:
             reply = Failed(token, f"{type(error).__name__}: {error}")
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from langford.cli.options import METHOD_NAMES, cores, json_option, ledger_option
+from langford.cli.options import METHOD_NAMES, cores, device_option, json_option, ledger_option
 from langford.problem import VARIANTS, Problem
 
 INCOMPLETE, TASKS_SET_ASIDE, WRONG = 3, 1, 4
@@ -59,14 +59,15 @@ aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.
 @click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
 @click.option("--name", help="The campaign's name; default: problem, method and depth.")
 @ledger_option
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
+@device_option
 @click.option("--time-limit", callback=seconds_of, metavar="TIME",
               help="Stop in good time before: seconds or HH:MM:SS.")
 @json_option
 @click.pass_context
 def run(
     context: click.Context, variant: str, n: int, copies: int, method: str | None, depth: int | None,
-    name: str | None, ledger: str, workers: int | None, time_limit: float | None, as_json: bool,
+    name: str | None, ledger: str, workers: int | None, device: str, time_limit: float | None, as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
     problem = Problem.named(variant, n, copies)
@@ -76,11 +77,13 @@ def run(
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
     from langford.methods import default_method, find_method
+    from langford.methods.devices import devices
 
     way = find_method(method, problem) if method else default_method(problem)
     depth = way.suggested_depth(problem) if depth is None else depth
     plan = plan_of(PlanKey(problem.name, way.name, depth))
     name = name or f"{problem.name}-{way.name}-{depth}"
+    places = devices(device, workers or cores())
     book = Ledger(ledger, create=True)
     campaign = book.create_campaign(name, problem, way.name, depth, plan.work.tolist())
     line = display.ProgressLine(name, campaign.work, campaign.tasks)
@@ -91,7 +94,7 @@ def run(
             line.remark(step.message)
 
     with line.shown():
-        report = CampaignRun(book, campaign, workers or cores(), tell, stop.reason, time_limit).run()
+        report = CampaignRun(book, campaign, places, tell, stop.reason, time_limit).run()
     again = f"run the same command again to go on (ledger {ledger})"
     if stop.received:
         display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")

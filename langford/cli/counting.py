@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from langford.cli.options import METHOD_NAMES, chosen_problem, cores, json_option, problem_options
+from langford.cli.options import (
+    METHOD_NAMES,
+    chosen_problem,
+    cores,
+    device_option,
+    json_option,
+    problem_options,
+)
 from langford.errors import TooExpensive
 
 SECONDS_WORTH_SAYING = 3.0
@@ -23,19 +30,24 @@ Examples:
 @problem_options
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
 @click.option("--cores", "threads", type=click.IntRange(min=1), help="Default: all.")
+@device_option
 @click.option("--anyway", is_flag=True, help="Start even if it would take years.")
 @json_option
-def count(method: str | None, threads: int | None, anyway: bool, as_json: bool, **chosen: Any) -> None:
+def count(
+    method: str | None, threads: int | None, device: str, anyway: bool, as_json: bool, **chosen: Any
+) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen_problem(**chosen)
     from jobs import direct, forecast
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
     from langford.methods import default_method, find_method
+    from langford.methods.devices import CPU, devices
 
     way = find_method(method, problem) if method else default_method(problem)
     threads = threads or cores()
-    expected = forecast.core_seconds(problem, way.name) / threads
+    places = devices(device, threads)
+    expected = forecast.core_seconds(problem, way.name) / threads if device == CPU else 0.0
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / LONGEST_COUNT
         raise TooExpensive(
@@ -47,17 +59,18 @@ def count(method: str | None, threads: int | None, anyway: bool, as_json: bool, 
         display.say(f"{problem} by {way.name}: about {display.duration(expected)} on {threads} cores")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
+    where = f"on {threads} cores" if device == CPU else f"on {len(places)} GPUs"
     key = PlanKey(problem.name, way.name, way.suggested_depth(problem))
     work = float(plan_of(key).work.sum())
     line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
     with line.shown():
         found, seconds = direct.count(
-            key, threads, lambda done, seconds: line.update(None, done, done, seconds)
+            key, places, lambda done, seconds: line.update(None, done, done, seconds)
         )
     if as_json:
         display.print_json(display.count_document(problem, way.name, found, seconds))
     else:
-        display.print_count(problem, way.name, found, seconds, f"on {threads} cores")
+        display.print_count(problem, way.name, found, seconds, where)
 
 
 @click.command(epilog="""\b

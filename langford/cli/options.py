@@ -66,4 +66,8 @@ ledger_option = click.option(
     "--ledger", "-l", default=LEDGER, show_default=True, envvar="LANGFORD_LEDGER",
     help="File or database URL.",
 )
+device_option = click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
+    help="Where to compute; cuda takes every GPU (polyphase only).",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

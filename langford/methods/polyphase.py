@@ -46,7 +46,7 @@ class PolyphasePlan:
 
     method = "polyphase"
 
-    def __init__(self, problem: Problem, depth: int) -> None:
+    def __init__(self, problem: Problem, depth: int, tile_bits: int = TILE_BITS) -> None:
         from langford.kernels.cpu import components as symmetries
         from langford.kernels.cpu import polyphase as kernel
 
@@ -65,7 +65,7 @@ class PolyphasePlan:
             own = self._u_prefixes >> (u_bits - v_bits)
             partners = np.searchsorted(self._v_prefixes, own, side="right")
         self._ends = np.cumsum(partners)
-        self._tile_bits = min(split.v_length - v_bits, TILE_BITS)
+        self._tile_bits = min(split.v_length - v_bits, tile_bits)
         self.shape = Shape.of(problem, self._tile_bits)
         self.work = self._points(partners)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from langford.methods.polyphase import UNLIMITED, PolyphasePlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
-TILE_BITS = 17
+TILE_BITS = 18
 THREADS = 256
 LIMBS = 6
 KEY_SLOTS = 8
@@ -42,7 +42,7 @@ class Kernel(Protocol):
         ...
 
 
-def definitions(plan: PolyphasePlan, threads: int) -> dict[str, object]:
+def definitions(plan: PolyphasePlan, threads: int) -> dict[str, int | Sequence[int]]:
     """Compile-time parameters of ``polyphase.cu``; raises MethodDoesNotApply when a number
     would not fit."""
     split, problem = plan.split, plan.problem
@@ -60,12 +60,10 @@ def definitions(plan: PolyphasePlan, threads: int) -> dict[str, object]:
     _require(bounds[3] > 1 or odd_bound < 2**88, "the odd product in 88 bits")
     _require(IMAGES * odd_bound * prod(halved[2 * even_pairs :]) < 2**126, "ΣO in 127 bits")
     _require(plan.shape.pairs <= KEY_SLOTS, "at most 16 even differences")
-    # One u's survivors of one thread, before the sum is spread over words.
+    # One u's survivors of one thread, summed before the words are spread.
     share = 2 ** (TILE_BITS - 5) // (threads // 32)
-    _require(
-        prod(halved[: 2 * even_pairs]) * (IMAGES * odd_bound >> 28) * share < 2**127,
-        "a thread's sum over one u in 127 bits",
-    )
+    high_bound = prod(halved) * (IMAGES * odd_bound >> 28) * share
+    split_sum = bounds[3] == 1 and even_pairs == plan.shape.pairs and high_bound < 2**127
     return {
         "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
         "FORMS": len(split.odd), "ODD": [e for group in groups for e in group],
@@ -73,6 +71,7 @@ def definitions(plan: PolyphasePlan, threads: int) -> dict[str, object]:
         "FOUR_GROUPS": bounds[3] > 1,
         "EVENS": len(split.even), "SHIFTS": [*split.even, 0], "LENGTHS": plan._lengths.tolist(),
         "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs, "EVEN_PAIRS": even_pairs,
+        "SPLIT_SUM": split_sum,
         "OFFSETS": plan._offsets.tolist(), "TABLE": int(plan._offsets[-1]),
         "ALT_SIGN": split.alt_sign, "THREADS": threads, "MIN_BLOCKS": 3,
     }
@@ -100,9 +99,11 @@ def _require(condition: bool, what: str) -> None:
 class GpuEvaluator:
     """Evaluates the tasks of a plan with a compiled ``polyphase.cu``."""
 
-    def __init__(self, plan: PolyphasePlan, compile_source: Callable[[str, int], Kernel], threads: int = THREADS):
-        self._plan = plan
-        plan._tile_bits = min(plan.split.v_length - plan._v_bits, TILE_BITS)
+    def __init__(
+        self, plan: PolyphasePlan, compile_source: Callable[[str, int], Kernel], threads: int = THREADS
+    ) -> None:
+        """``compile_source`` makes a kernel of a CUDA source for blocks of ``threads``."""
+        self._plan = plan = PolyphasePlan(plan.problem, plan.depth, TILE_BITS)
         self._kernel = compile_source(
             with_definitions("polyphase.cu", definitions(plan, threads)), threads
         )

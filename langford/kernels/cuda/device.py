@@ -1,4 +1,4 @@
-"""Compile and launch a kernel on the current GPU with CuPy."""
+"""Compile and launch kernels on a GPU with CuPy."""
 
 from __future__ import annotations
 
@@ -15,38 +15,56 @@ class NoGpu(LangfordError):
 
 
 class CudaKernel:
-    """The kernel ``polyphase`` of a source on the current device, and its launch shape."""
+    """The kernel ``polyphase`` of a source on GPU number ``index``, filling that GPU."""
 
-    def __init__(self, source: str, threads: int) -> None:
-        cupy = _cupy()
-        options = ("--std=c++17", "--device-int128")
-        module = cupy.RawModule(code=source, options=options)
-        self._kernel = module.get_function("polyphase")
-        self._shared = int(cupy.ndarray(1, np.int32, module.get_global("shared_bytes")).get()[0])
-        self._kernel.max_dynamic_shared_size_bytes = self._shared
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-        per_multiprocessor = max(1, properties["sharedMemPerMultiprocessor"] // (self._shared + 1024))
-        self._blocks = properties["multiProcessorCount"] * min(
-            per_multiprocessor, properties["maxThreadsPerMultiProcessor"] // threads
-        )
+    def __init__(self, index: int, source: str, threads: int) -> None:
+        self._cupy = cupy = _cupy()
+        self._device = cupy.cuda.Device(index)
+        with self._device:
+            module = cupy.RawModule(code=source, options=("--std=c++17", "--device-int128"))
+            self._kernel = module.get_function("polyphase")
+            self._shared = int(cupy.ndarray(1, np.int32, module.get_global("shared_bytes")).get()[0])
+            self._kernel.max_dynamic_shared_size_bytes = self._shared
+            properties = cupy.cuda.runtime.getDeviceProperties(index)
+        # The driver keeps 1 KiB of shared memory per block for itself.
+        by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
+        by_registers = properties["regsPerMultiprocessor"] // (self._kernel.num_regs * threads)
+        self._blocks = properties["multiProcessorCount"] * max(1, min(by_memory, by_registers))
         self._threads = threads
 
     def describe(self) -> dict[str, int]:
-        """Registers, local and shared bytes per thread or block, blocks launched."""
+        """Registers and local bytes per thread, shared bytes per block, blocks of a launch."""
         return {
             "registers": self._kernel.num_regs, "local_bytes": self._kernel.local_size_bytes,
             "shared_bytes": self._shared, "blocks": self._blocks,
         }
 
     def upload(self, array: NDArray[Any]) -> Any:
-        return _cupy().asarray(array)
+        """The array on the GPU."""
+        with self._device:
+            return self._cupy.asarray(array)
 
     def download(self, array: Any) -> NDArray[Any]:
-        found: NDArray[Any] = array.get()
+        """The array on the host, after all launches so far."""
+        with self._device:
+            found: NDArray[Any] = array.get()
         return found
 
     def launch(self, *arguments: Any) -> None:
-        self._kernel((self._blocks,), (self._threads,), arguments, shared_mem=self._shared)
+        """Run the kernel; returns before it is done."""
+        with self._device:
+            self._kernel((self._blocks,), (self._threads,), arguments, shared_mem=self._shared)
+
+
+def device_count() -> int:
+    """Number of GPUs; raises NoGpu when there is none."""
+    return int(_cupy().cuda.runtime.getDeviceCount())
+
+
+def device_name(index: int) -> str:
+    """The GPU's name, as its maker calls it."""
+    name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]
+    return name.decode()
 
 
 def _cupy() -> Any:

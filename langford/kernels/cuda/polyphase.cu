@@ -14,8 +14,8 @@
 // Defined by the loader (source.py): U_LENGTH, V_LENGTH, OFFSET; FORMS, ODD (half-lags in
 // groups), GROUP_ENDS (where each int32 product ends), FOUR_GROUPS (whether the last is used);
 // EVENS, SHIFTS, LENGTHS, STRIDES, PAIRS, OFFSETS, TABLE (even table), EVEN_PAIRS (pairs whose
-// product fits 64 bits; the first 3 and the next 3 fit 32 bits each); ALT_SIGN; THREADS,
-// MIN_BLOCKS.
+// product fits 64 bits; the first 3 and the next 3 fit 32 bits each), SPLIT_SUM (whether E times
+// the halves of ΣO can be summed apart); ALT_SIGN; THREADS, MIN_BLOCKS.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -143,7 +143,7 @@ __device__ inline void add_term(Sum &sum, const Quad *high, const Quad *low, con
     i64 even = i64(even_a) * even_b;
 #pragma unroll
     for (int pair = 6; pair < EVEN_PAIRS; pair++) even *= cells[pair];
-#if !FOUR_GROUPS && EVEN_PAIRS == PAIRS
+#if SPLIT_SUM
     wide product = (wide)even * low_low;
     sum.low += (u64)product;
     sum.middle += (i64)(product >> 64);
@@ -211,7 +211,7 @@ __device__ inline void add_digits(i64 *limbs, wide value, int first) {
 // Adds Σ f |H u| |K v| F(u, v) over `count` u's and the v's of the tile that are in
 // `members` (all with |K v| = v_weight) to the carry-save numbers limbs and residues.
 //   us, u_weights, u_limits [count]; first, bits: the tile is first … first + 2^bits − 1,
-//   bits ≤ 17; members [words of 32]; rows [EVENS][V_LENGTH + 1][words of 32];
+//   bits ≤ 18; members [words of 32]; rows [EVENS][V_LENGTH + 1][words of 32];
 //   keys [2^bits][8].
 constexpr int SHARED = 16 * QUADS * (HIGH_ROWS + LOW_ROWS + 32 + V_LENGTH + 1) +
                        4 * (2 * EVENS + 2 + WARPS) + 2 * WARPS * LIST + 2 * TABLE;
@@ -260,7 +260,8 @@ polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count,
             int lag = terms - 2 * __popcll(differing);
             int length = V_LENGTH > shift_of[threadIdx.x] ? V_LENGTH - shift_of[threadIdx.x] : 0;
             lags[threadIdx.x] = lag;
-            dead_row[threadIdx.x] = lag > length || lag < -length ? -1 : (length - lag) / 2;
+            dead_row[threadIdx.x] = lag > length || lag < -length
+                                        ? -1 : threadIdx.x * (V_LENGTH + 1) + (length - lag) / 2;
         }
         for (int cell = threadIdx.x; cell < V_LENGTH * ROW; cell += THREADS)
             steps[cell / 4].word[cell % 4] =
@@ -291,30 +292,28 @@ polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count,
         Sum sum = {};
         for (int start = 0; start < 1 << bits && start <= limit; start += 1 << BLOCK_BITS) {
             __syncthreads();   // base is ready; the rows of the last block are no longer read
-            // Rows of bits 6–9, with the bits above the block, and of bits 10–13.
+            // Rows of bits 6–9, with the bits above the tile, and of 10–13, with those between.
             const int split = block_bits < LOW_BITS + 4 ? block_bits : LOW_BITS + 4;
             fill_rows(middle, 16, steps, base, LOW_BITS, split, 0);
-            fill_rows(upper, 16, steps, nullptr, LOW_BITS + 4, block_bits, 0);
+            fill_rows(upper, 16, steps, nullptr, LOW_BITS + 4, bits, start);
             __syncthreads();
             for (int cell = threadIdx.x; cell < HIGH_ROWS * QUADS; cell += THREADS) {
                 int row = cell / QUADS, quad = cell % QUADS;
-                Quad above = {};
-                for (int bit = BLOCK_BITS; bit < bits; bit++) {
-                    Quad step = steps[bit * QUADS + quad];
-                    above = start >> bit & 1 ? above - step : above + step;
-                }
-                high[cell] = middle[(row & 15) * QUADS + quad] + upper[(row >> 4) * QUADS + quad] + above;
+                high[cell] = middle[(row & 15) * QUADS + quad] + upper[(row >> 4) * QUADS + quad];
             }
             __syncthreads();
             int waiting = 0;   // v's in the list
             const int chunks = 1 << (BLOCK_BITS - 5);
             for (int chunk = 32 * warp; chunk < chunks; chunk += THREADS) {
                 const int w = start / 32 + chunk + lane;
-                u32 alive = w < words ? members[w] : 0;
+                u32 alive = 0;
+                if (w < words) {
+                    u32 dead = 0;
 #pragma unroll
-                for (int i = 0; i < EVENS; i++)
-                    if (alive && dead_row[i] >= 0)
-                        alive &= ~rows[(i * (V_LENGTH + 1) + dead_row[i]) * words + w];
+                    for (int i = 0; i < EVENS; i++)
+                        if (dead_row[i] >= 0) dead |= rows[dead_row[i] * words + w];
+                    alive = members[w] & ~dead;
+                }
                 // v's above u's class belong to another pair.
                 const i64 above = limit - 32ll * w;
                 if (above < 31) alive &= above < 0 ? 0u : (2u << above) - 1;

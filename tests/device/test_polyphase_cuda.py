@@ -1,0 +1,124 @@
+"""The CUDA polyphase kernel: compiled for GPUs, run on the host thread by thread, run on a GPU.
+
+Wherever it runs, each task must give exactly what the CPU kernel gives: value, residue and
+number of survivors.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langford.errors import MethodDoesNotApply
+from langford.kernels.cuda.source import with_definitions
+from langford.methods import METHODS, merge
+from langford.methods.polyphase import PolyphasePlan
+from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, definitions
+from langford.problem import Problem
+from langford.reference import published
+from tests.brute_force import arrangements
+
+PROBLEMS = [
+    *(Problem.langford(n) for n in range(2, 12)),
+    *(Problem.skolem(n) for n in range(1, 11)),
+    Problem.hooked_skolem(7),
+    Problem.hooked_langford(6),
+    Problem.from_differences([1, 2, 5, 6, 7]),
+]
+WIDE = [Problem.langford(20), Problem.langford(28), Problem.langford(31), Problem.skolem(29)]
+BY_NAME = {"ids": lambda problem: problem.name}
+
+
+def needs(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+
+
+def host_kernel() -> Any:
+    needs("g++")
+    from tests.device.host_compiled import HostKernel
+
+    return HostKernel
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
+def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
+    needs("nvcc")
+    source = tmp_path / "polyphase.cu"
+    source.write_text(with_definitions("polyphase.cu", definitions(PolyphasePlan(problem, 4), THREADS)))
+    compiled = subprocess.run(
+        ["nvcc", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(tmp_path / "kernel"), str(source)],
+        capture_output=True, text=True, check=False,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
+def test_tasks_on_the_host(problem: Problem) -> None:
+    depth = min(4, METHODS["polyphase"].depths(problem)[-1])
+    plan = PolyphasePlan(problem, depth)
+    gpu = GpuEvaluator(plan, host_kernel(), threads=64)
+    results = [gpu.evaluate(index) for index in range(len(plan.work))]
+    assert results == [plan.evaluate(index) for index in range(len(plan.work))]
+    assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
+
+
+@pytest.mark.parametrize("problem", WIDE, **BY_NAME)
+def test_blocks_of_wide_rows_on_the_host(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
+    plan = PolyphasePlan(problem, 0, 7)
+    few = np.array([0, 5, 2**problem.n // 3])
+    block = (few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
+    for owner in (PolyphasePlan,):
+        monkeypatch.setattr(owner, "_u_blocks", lambda self, u_class: iter([block]))
+        monkeypatch.setattr(owner, "_tile_starts", lambda self, v_class: range(0, 128, 128))
+    monkeypatch.setattr("langford.methods.polyphase_cuda.TILE_BITS", 7)
+    gpu = GpuEvaluator(plan, host_kernel(), threads=32)
+    assert gpu.evaluate(0) == plan.evaluate(0)
+    assert plan.evaluate(0).value != 0
+
+
+def test_too_wide_rows_are_refused() -> None:
+    with pytest.raises(MethodDoesNotApply, match="on the GPU needs"):
+        definitions(PolyphasePlan(Problem.langford(35), 0), THREADS)
+
+
+def gpu_kernel() -> Any:
+    from langford.kernels.cuda.device import CudaKernel, NoGpu, device_count
+
+    try:
+        device_count()
+    except NoGpu as error:
+        pytest.skip(f"needs a GPU: {error}")
+    return partial(CudaKernel, 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", [*PROBLEMS, Problem.langford(16), Problem.skolem(17), Problem.langford(19)],
+                         **BY_NAME)
+def test_tasks_on_the_gpu(problem: Problem) -> None:
+    kernel = gpu_kernel()
+    depth = min(4, METHODS["polyphase"].depths(problem)[-1])
+    plan = PolyphasePlan(problem, depth)
+    gpu = GpuEvaluator(plan, kernel)
+    results = [gpu.evaluate(index) for index in range(len(plan.work))]
+    if problem.n < 18:
+        assert results == [plan.evaluate(index) for index in range(len(plan.work))]
+    known = published(problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.gpu
+def test_tiles_of_several_blocks_on_the_gpu() -> None:
+    kernel = gpu_kernel()
+    plan = PolyphasePlan(Problem.langford(24), 20)
+    gpu = GpuEvaluator(plan, kernel)
+    for index in (0, 1, len(plan.work) - 1):
+        assert gpu.evaluate(index) == plan.evaluate(index)
