@@ -77,10 +77,10 @@ def run(
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
     from langford.methods import default_method, find_method
-    from langford.methods.devices import devices
+    from langford.methods.devices import depth_for, devices
 
     way = find_method(method, problem) if method else default_method(problem)
-    depth = way.suggested_depth(problem) if depth is None else depth
+    depth = depth_for(device, way.suggested_depth(problem)) if depth is None else depth
     plan = plan_of(PlanKey(problem.name, way.name, depth))
     name = name or f"{problem.name}-{way.name}-{depth}"
     places = devices(device, workers or cores())

@@ -42,7 +42,7 @@ def count(
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
     from langford.methods import default_method, find_method
-    from langford.methods.devices import CPU, devices
+    from langford.methods.devices import CPU, depth_for, devices
 
     way = find_method(method, problem) if method else default_method(problem)
     threads = threads or cores()
@@ -60,7 +60,7 @@ def count(
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
     where = f"on {threads} cores" if device == CPU else f"on {len(places)} GPUs"
-    key = PlanKey(problem.name, way.name, way.suggested_depth(problem))
+    key = PlanKey(problem.name, way.name, depth_for(device, way.suggested_depth(problem)))
     work = float(plan_of(key).work.sum())
     line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
     with line.shown():

@@ -50,3 +50,8 @@ def devices(kind: str, cores: int) -> list[str]:
     from langford.kernels.cuda.device import device_count
 
     return [f"cuda:{index}" for index in range(device_count())]
+
+
+def depth_for(device: str, suggested: int) -> int:
+    """A task depth for a device: a GPU wants tasks about 16 times as large as a core."""
+    return suggested if device == CPU else max(0, suggested - 4)
