@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.methods import search
-from langford.methods.search import SearchPlan
+from langford.methods.search import SearchMethod, SearchPlan
 from langford.problem import Problem
 
 
@@ -29,17 +28,10 @@ class MillerPlan(SearchPlan):
         return found
 
 
-class Miller:
+class Miller(SearchMethod):
     """Backtracking: every variant, any number of copies."""
 
     name = "miller"
-    unit = "nodes"
-
-    def refusal(self, problem: Problem) -> str | None:
-        return search.refusal(problem)
-
-    def depths(self, problem: Problem) -> range:
-        return range(1, problem.n + 1)
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.errors import MethodDoesNotApply
+from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.cuda.source import with_definitions
 from langford.methods.components import IMAGES
 from langford.methods.polyphase import UNLIMITED, PolyphasePlan
@@ -23,6 +23,9 @@ TILE_BITS = 18
 THREADS = 256
 LIMBS = 6
 KEY_SLOTS = 8
+MOST_TILES_LOG2 = 10
+"""So few launches per task that no limb overflows: 2^10 launches of at most 2^18 threads add
+five digits each, well below SPREAD_BOUND."""
 TABLE_THREADS = 4
 
 
@@ -104,6 +107,8 @@ class GpuEvaluator:
     ) -> None:
         """``compile_source`` makes a kernel of a CUDA source for blocks of ``threads``."""
         self._plan = plan = PolyphasePlan(plan.problem, plan.depth, TILE_BITS)
+        if plan.split.v_length - plan._v_bits - plan._tile_bits > MOST_TILES_LOG2:
+            raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of 8 or more")
         self._kernel = compile_source(
             with_definitions("polyphase.cu", definitions(plan, threads)), threads
         )

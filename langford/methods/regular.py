@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.methods import search
-from langford.methods.search import SearchPlan
+from langford.methods.search import SearchMethod, SearchPlan
 from langford.problem import Problem
 
 TEST_FREE_COLOURS = 2
@@ -37,17 +36,10 @@ class RegularPlan(SearchPlan):
         return found
 
 
-class Regular:
+class Regular(SearchMethod):
     """Test-free evaluation of the last colours."""
 
     name = "regular"
-    unit = "nodes"
-
-    def refusal(self, problem: Problem) -> str | None:
-        return search.refusal(problem)
-
-    def depths(self, problem: Problem) -> range:
-        return range(1, problem.n + 1)
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 2)

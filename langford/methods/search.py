@@ -128,3 +128,17 @@ class SearchPlan:
         require_index(self, index)
         # 2^62 is out of reach of any search: visiting that many nodes takes centuries.
         return Expectation(self.order.weight // 2, 0, 2**62)
+
+
+class SearchMethod:
+    """Base of the backtracking methods: where they apply and how they split."""
+
+    unit = "nodes"
+
+    def refusal(self, problem: Problem) -> str | None:
+        """See :func:`refusal`."""
+        return refusal(problem)
+
+    def depths(self, problem: Problem) -> range:
+        """From the first colour placed to all of them."""
+        return range(1, problem.n + 1)

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from langford.errors import MethodDoesNotApply
+from langford.cli.main import cli
+from langford.errors import BadDepth, MethodDoesNotApply
+from langford.kernels.cuda.device import NoGpu
 from langford.kernels.cuda.source import with_definitions
 from langford.methods import METHODS, merge
+from langford.methods.devices import evaluator
 from langford.methods.polyphase import PolyphasePlan
 from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, definitions
 from langford.problem import Problem
@@ -90,8 +95,25 @@ def test_too_wide_rows_are_refused() -> None:
         definitions(PolyphasePlan(Problem.langford(35), 0), THREADS)
 
 
+def test_tasks_too_large_for_a_gpu_are_refused() -> None:
+    with pytest.raises(BadDepth, match="8 or more"):
+        GpuEvaluator(PolyphasePlan(Problem.langford(31), 4), host_kernel())
+
+
+def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    done = CliRunner().invoke(cli, ["count", "8", "--device", "cuda"])
+    assert isinstance(done.exception, NoGpu)
+    assert "pip install 'langford[cuda12]'" in str(done.exception)
+
+
+def test_other_methods_have_no_gpu_kernel_yet() -> None:
+    with pytest.raises(MethodDoesNotApply, match="use polyphase"):
+        evaluator(METHODS["miller"].plan(Problem.langford(8), 2), "cuda:0")
+
+
 def gpu_kernel() -> Any:
-    from langford.kernels.cuda.device import CudaKernel, NoGpu, device_count
+    from langford.kernels.cuda.device import CudaKernel, device_count
 
     try:
         device_count()
