@@ -85,6 +85,7 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, monkeypatch: pytest.M
         monkeypatch.setattr(owner, "_u_blocks", lambda self, u_class: iter([block]))
         monkeypatch.setattr(owner, "_tile_starts", lambda self, v_class: range(0, 128, 128))
     monkeypatch.setattr("langford.methods.polyphase_cuda.TILE_BITS", 7)
+    monkeypatch.setattr("langford.methods.polyphase_cuda.MOST_TILES_LOG2", 64)
     gpu = GpuEvaluator(plan, host_kernel(), threads=32)
     assert gpu.evaluate(0) == plan.evaluate(0)
     assert plan.evaluate(0).value != 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from jobs.evaluation import PlanKey, evaluate, plan_of
 from langford.cli.main import cli
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.integration.conftest import Run
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 
 
 def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
@@ -23,6 +24,21 @@ def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
     assert done.stdout.startswith("L(2,12) = 108,144\n")
     for piece in ("polyphase", "zero bits", "residues", "A014552"):
         assert piece in done.stdout
+
+
+def test_kernels_are_compiled_once(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def cached() -> dict[Path, int]:
+        return {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
+
+    for method in ("polyphase", "godfrey", "miller"):
+        command = [*COMMAND, "count", "8", "--method", method]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        compiled = cached()
+        assert compiled
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        assert cached() == compiled
 
 
 @pytest.mark.parametrize(("arguments", "expected"), [

@@ -165,13 +165,6 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
     width = max(forms, 1) * LANES
     zeros = (0,) * (words + 2)
 
-    @njit(cache=True)
-    def fill_rows(table, first_bit, steps):
-        """table[x] = table[0] + the steps of x's bits, bit k of x being v's first_bit + k."""
-        for x in range(1, table.size // width):
-            bit = first_bit + trailing_zero_bits(np.uint64(x))
-            add_rows(table, x * width, table, (x & (x - 1)) * width, steps, bit * width, width)
-
     @njit(cache=True, nogil=True)
     def tile_sum(
         us, u_weights, u_limits, u_length,
@@ -210,7 +203,11 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
             if limit < 0:
                 continue
             coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, by_bit, steps)
-            fill_rows(low, 0, flat_steps)
+            # Row x is the row without x's lowest bit, plus that bit's step.  (Not a function of
+            # its own: numba does not cache kernels that close over another one.)
+            for x in range(1, 1 << LOW_BITS):
+                bit = trailing_zero_bits(np.uint64(x))
+                add_rows(low, x * width, low, (x & (x - 1)) * width, flat_steps, bit * width, width)
             autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out)
             even_table(lags, shifts, lengths, strides, offsets, table)
             for block in range(1 << (bits - block_bits)):
@@ -218,7 +215,9 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
                 if start > limit:
                     break
                 block_base(by_bit, block_bits, first + start, high[:width])
-                fill_rows(high, LOW_BITS, flat_steps)
+                for x in range(1, words_in_block):
+                    bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
+                    add_rows(high, x * width, high, (x & (x - 1)) * width, flat_steps, bit * width, width)
                 first_word = start >> LOW_BITS
                 mark_dead(rows, ruled_out, first_word, dead)
                 own_word = (limit - start) >> LOW_BITS
