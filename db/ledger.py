@@ -214,8 +214,10 @@ class Ledger:
                     self._fail(connection, campaign.id, each.attempt, str(error))
                     kind, detail = EventKind.REFUSED, str(error)
                 else:
-                    if known.setdefault(index, (value, each.attempt)) == (value, each.attempt):
+                    if index not in known:
+                        known[index] = value, each.attempt
                         fresh.append(each)
+                    if known[index] == (value, each.attempt):
                         events.append(None)
                         continue
                     first, by = known[index]
@@ -254,22 +256,22 @@ class Ledger:
     # -- within a transaction -------------------------------------------------------------
 
     def _insert(self, connection: Connection, campaign: CampaignRecord, fresh: Sequence[Delivery]) -> None:
-        """Insert first results; one that is there already (delivered twice) stays as it is."""
-        present = queries.values(connection, campaign.id, [each.result.index for each in fresh])
-        rows = {
-            each.result.index: {
+        """Insert the first results of their tasks, which are done then."""
+        if not fresh:
+            return
+        rows = [
+            {
                 "campaign_id": campaign.id, "task_index": each.result.index, "attempt_id": each.attempt,
                 "value": str(each.result.value), "residue": str(each.result.residue),
                 "evaluated": str(each.result.evaluated), "seconds": each.seconds,
                 "provenance": each.provenance,
             }
             for each in fresh
-            if each.result.index not in present
-        }
-        if rows:
-            connection.execute(insert(Result).values(accepted=Now()), list(rows.values()))
-            self._end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
-            self._set_state(connection, campaign.id, list(rows), TaskState.DONE)
+        ]
+        connection.execute(insert(Result).values(accepted=Now()), rows)
+        self._end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
+        done = [each.result.index for each in fresh]
+        self._set_state(connection, campaign.id, done, TaskState.DONE)
 
     def _fail(self, connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
         index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
