@@ -16,7 +16,7 @@ from typing import Any
 
 import cupy
 
-from langford.kernels.cuda.device import CudaKernel, device_name
+from langford.kernels.cuda.device import CudaProgram, device_name
 from langford.methods import merge
 from langford.methods.polyphase import PolyphasePlan
 from langford.methods.polyphase_cuda import GpuEvaluator
@@ -27,17 +27,17 @@ WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.la
 SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
 
 
-class TimedKernel(CudaKernel):
+class TimedProgram(CudaProgram):
     """Notes the kernel time of every launch."""
 
-    def __init__(self, index: int, source: str, threads: int) -> None:
-        super().__init__(index, source, threads)
+    def __init__(self, index: int, source: str, main: str, threads: int) -> None:
+        super().__init__(index, source, main, threads)
         self._events: list[tuple[Any, Any]] = []
 
-    def launch(self, *arguments: Any) -> None:
+    def launch(self, name: str, *arguments: Any) -> None:
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         start.record()
-        super().launch(*arguments)
+        super().launch(name, *arguments)
         end.record()
         self._events.append((start, end))
 
@@ -52,16 +52,16 @@ class TimedKernel(CudaKernel):
 def measure(problem: Problem, depth: int, runs: int, whole: bool) -> None:
     """Print one row of the table."""
     plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, partial(TimedKernel, 0))
+    gpu = GpuEvaluator(plan, partial(TimedProgram, 0))
     tasks = range(len(plan.work)) if whole else [len(plan.work) - 5]
     gpu.evaluate(tasks[-1])
-    gpu._kernel.seconds()  # type: ignore[attr-defined]
+    gpu._program.seconds()  # type: ignore[attr-defined]
     walls, kernels = [], []
     for _ in range(runs):
         start = time.perf_counter()
         results = [gpu.evaluate(task) for task in tasks]
         walls.append(time.perf_counter() - start)
-        kernels.append(gpu._kernel.seconds())  # type: ignore[attr-defined]
+        kernels.append(gpu._program.seconds())  # type: ignore[attr-defined]
     for result in results:
         plan.expectation(result.index).check(result)
     if whole and merge(plan, results).published != published(problem):

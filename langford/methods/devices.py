@@ -29,10 +29,10 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
 
     if not isinstance(plan, PolyphasePlan):
         raise MethodDoesNotApply(f"{plan.method} does not run on GPUs in this version; use polyphase")
-    from langford.kernels.cuda.device import CudaKernel
+    from langford.kernels.cuda.device import CudaProgram
     from langford.methods.polyphase_cuda import GpuEvaluator
 
-    return GpuEvaluator(plan, partial(CudaKernel, index_of(device))).evaluate
+    return GpuEvaluator(plan, partial(CudaProgram, index_of(device))).evaluate
 
 
 def index_of(device: str) -> int:

@@ -171,18 +171,21 @@ class PolyphasePlan:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         """Representatives u of a prefix class in blocks: (u, |H u|, c(u))."""
         length = self.split.u_length
-        alternation, negation = self._masks(length)
-        prefix_alternation, prefix_negation = self._masks(self._u_bits)
-        first = int(self._u_prefixes[u_class])
+        block_bits = min(length - self._u_bits, U_BLOCK_BITS)
+        for start in self._u_starts(u_class, block_bits):
+            yield self._symmetries.representatives(
+                start >> block_bits, block_bits, length, *self._masks(length)
+            )
+
+    def _u_starts(self, u_class: int, block_bits: int) -> Iterator[int]:
+        """First component of every block of 2^block_bits of a prefix class."""
+        alternation, negation = self._masks(self._u_bits)
+        first, inner = int(self._u_prefixes[u_class]), self.split.u_length - self._u_bits
         prefixes = {
-            self._symmetries.orbit(image, self._u_bits, 0, prefix_negation)[0]
-            for image in (first, first ^ prefix_alternation)
+            self._symmetries.orbit(image, self._u_bits, 0, negation)[0] for image in (first, first ^ alternation)
         }
-        inner = length - self._u_bits
-        block_bits = min(inner, U_BLOCK_BITS)
         for prefix in sorted(prefixes):
-            for block in range(prefix << (inner - block_bits), (prefix + 1) << (inner - block_bits)):
-                yield self._symmetries.representatives(block, block_bits, length, alternation, negation)
+            yield from range(prefix << inner, (prefix + 1) << inner, 1 << block_bits)
 
     # -- arrays for the kernel ------------------------------------------------------------
 

@@ -2,95 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.source import with_definitions
+from langford.kernels.cuda.source import POLYPHASE, Definitions, source_of
 from langford.methods.components import IMAGES
-from langford.methods.polyphase import UNLIMITED, PolyphasePlan
+from langford.methods.gpu import Compiler, Kept
+from langford.methods.polyphase import PolyphasePlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
 TILE_BITS = 18
-THREADS = 256
-LIMBS = 6
+U_BLOCK_BITS = 22
+THREADS = 128
+"""One warpgroup: its four warps multiply matrices together."""
+MIN_BLOCKS = 4
+LIMBS = 7
 KEY_SLOTS = 8
+CLASS_SIZES = (8, 4, 2, 1)
 MOST_TILES_LOG2 = 10
-"""So few launches per task that no limb overflows: 2^10 launches of at most 2^18 threads add
-five digits each, well below SPREAD_BOUND."""
-TABLE_THREADS = 4
+"""So few launches per task that no limb overflows: 2^10 launches, each of less than 2^16 warps that add
+a digit of 32 bits to each limb, stay below 2^58."""
 
 
-class Kernel(Protocol):
-    """A compiled kernel on some device."""
-
-    def upload(self, array: NDArray[Any]) -> Any:
-        """The array on the device."""
-        ...
-
-    def download(self, array: Any) -> NDArray[Any]:
-        """The array on the host, after all launches so far."""
-        ...
-
-    def launch(self, *arguments: Any) -> None:
-        """Run the kernel; may return before it is done."""
-        ...
-
-
-def definitions(plan: PolyphasePlan, threads: int) -> dict[str, int | Sequence[int]]:
+def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     """Compile-time parameters of ``polyphase.cu``; raises MethodDoesNotApply when a number
     would not fit."""
     split, problem = plan.split, plan.problem
+    _require(len(split.odd) > 0, "an odd difference")
     groups = _groups(problem, split.odd)
     bounds = [prod(problem.terms[2 * e + 1] for e in group) for group in groups]
-    odd_bound = prod(bounds)
+    _require(max(bounds, default=1) < 2**31, "each product of a group of odd sums in 32 bits")
+    _require(bounds[0] * bounds[1] * bounds[3] < 2**62, "all groups of odd sums but one in 62 bits")
+    _require(IMAGES * bounds[2] < 2**31, "eight products of a group of odd sums in 32 bits")
     halved = [max(1, problem.terms[2 * e] // 2) for e in split.even]
-    even_pairs = max(
-        pairs for pairs in range(plan.shape.pairs + 1) if prod(halved[: 2 * pairs]) < 2**63
-    )
     cells = [prod(halved[k : k + 2]) for k in range(0, len(halved), 2)]
+    _require(len(cells) <= KEY_SLOTS, "at most 16 even differences")
     _require(max(prod(cells[:3]), prod(cells[3:6])) < 2**31, "three pairs of even sums in 32 bits")
-    _require(max(bounds) < 2**31, "each of four odd products in 32 bits")
-    _require(max(bounds[0] * bounds[1], bounds[2] * bounds[3]) < 2**59, "two odd products in 59 bits")
-    _require(bounds[3] > 1 or odd_bound < 2**88, "the odd product in 88 bits")
-    _require(IMAGES * odd_bound * prod(halved[2 * even_pairs :]) < 2**126, "ΣO in 127 bits")
-    _require(plan.shape.pairs <= KEY_SLOTS, "at most 16 even differences")
+    # The smallest pair that has to leave E, if one has to.
+    leaving = [1, *sorted(cells)]
+    left = next((cell for cell in leaving if prod(cells) // cell < 2**62), leaving[-1])
+    _require(prod(cells) // left < 2**63 - 2**32, "the even product in 63 bits and a pair")
+    high_bound = ((IMAGES * prod(bounds) >> 32) + 2) * left
     # One u's survivors of one thread, summed before the words are spread.
-    share = 2 ** (TILE_BITS - 5) // (threads // 32)
-    high_bound = prod(halved) * (IMAGES * odd_bound >> 28) * share
-    split_sum = bounds[3] == 1 and even_pairs == plan.shape.pairs and high_bound < 2**127
+    share = 2**TILE_BITS // threads
+    even_bound = prod(cells) // left
+    words = 1 if high_bound * even_bound * share < 2**127 else 2
+    if high_bound >= 2**63 or even_bound >= 2**62:
+        words = 3
+    u_alternation, u_negation = plan._masks(split.u_length)
+    v_alternation, v_negation = plan._masks(split.v_length)
     return {
         "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
         "FORMS": len(split.odd), "ODD": [e for group in groups for e in group],
         "GROUP_ENDS": np.cumsum([len(group) for group in groups]).tolist(),
         "FOUR_GROUPS": bounds[3] > 1,
         "EVENS": len(split.even), "SHIFTS": [*split.even, 0], "LENGTHS": plan._lengths.tolist(),
-        "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs, "EVEN_PAIRS": even_pairs,
-        "SPLIT_SUM": split_sum,
+        "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs,
+        "SPLIT_PAIR": cells.index(left) if left > 1 else -1,
+        "HIGH_WORDS": words,
         "OFFSETS": plan._offsets.tolist(), "TABLE": int(plan._offsets[-1]),
-        "ALT_SIGN": split.alt_sign, "THREADS": threads, "MIN_BLOCKS": 3,
+        "ALT_SIGN": split.alt_sign, "MIRRORED": split.mirrored,
+        "U_ALTERNATION": u_alternation, "U_NEGATION": u_negation,
+        "V_ALTERNATION": v_alternation, "V_NEGATION": v_negation,
+        "LIMBS": LIMBS, "THREADS": threads, "MIN_BLOCKS": MIN_BLOCKS,
     }
 
 
 def _groups(problem: Problem, odd: tuple[int, ...]) -> list[list[int]]:
-    """The half-lags in three products that fit 32 bits, or else in four."""
+    """The half-lags in three balanced products of at most five, and the rest."""
     longest_first = sorted(odd, key=lambda e: -problem.terms[2 * e + 1])
-    for used in (3, 4):
-        groups: list[list[int]] = [[] for _ in range(4)]
-        for place, e in enumerate(longest_first):
-            # Back and forth, so that every group gets long and short sums.
-            turn = place % (2 * used)
-            groups[turn if turn < used else 2 * used - 1 - turn].append(e)
-        if all(prod(problem.terms[2 * e + 1] for e in group) < 2**31 for group in groups):
-            break
+    groups: list[list[int]] = [[] for _ in range(4)]
+    for place, e in enumerate(longest_first[:15]):
+        # Back and forth, so that every group gets long and short sums.
+        groups[(0, 1, 2, 2, 1, 0)[place % 6]].append(e)
+    groups[3] = longest_first[15:]
     return groups
 
 
@@ -99,50 +91,83 @@ def _require(condition: bool, what: str) -> None:
         raise MethodDoesNotApply(f"polyphase on the GPU needs {what}, which this problem exceeds")
 
 
+@dataclass(frozen=True)
+class UBlock:
+    """Representatives u of a range of components, on the device (tables.cu)."""
+
+    us: Any
+    weights: Any
+    limits: Any
+    count: int
+    highest: int
+    """The largest limit."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The tables of a tile of v's on the device (tables.cu)."""
+
+    members: Any
+    present: tuple[int, ...]
+    """Members per class of CLASS_SIZES."""
+    rows: Any
+    keys: Any
+
+
 class GpuEvaluator:
     """Evaluates the tasks of a plan with a compiled ``polyphase.cu``."""
 
-    def __init__(
-        self, plan: PolyphasePlan, compile_source: Callable[[str, int], Kernel], threads: int = THREADS
-    ) -> None:
-        """``compile_source`` makes a kernel of a CUDA source for blocks of ``threads``."""
+    def __init__(self, plan: PolyphasePlan, compiler: Compiler, threads: int = THREADS) -> None:
         self._plan = plan = PolyphasePlan(plan.problem, plan.depth, TILE_BITS)
         if plan.split.v_length - plan._v_bits - plan._tile_bits > MOST_TILES_LOG2:
             raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of 8 or more")
-        self._kernel = compile_source(
-            with_definitions("polyphase.cu", definitions(plan, threads)), threads
-        )
+        self._program = compiler(source_of(POLYPHASE, definitions(plan, threads)), "polyphase", threads)
+        evens, length = len(plan.split.even), plan.split.v_length
+        self._words = max(4, 2**plan._tile_bits // 32)
+        self._bitmaps = evens * (length + 1) + 1
+        tile_bytes = 4 * self._words * (self._bitmaps + len(CLASS_SIZES)) + 2 * KEY_SLOTS * 2**plan._tile_bits
+        self._tiles: Kept[int, Tile] = Kept(self._program.memory // 4 // tile_bytes)
+        self._block_bits = min(plan.split.u_length - plan._u_bits, U_BLOCK_BITS)
+        self._blocks: Kept[int, UBlock] = Kept(self._program.memory // 4 // (24 << self._block_bits))
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
-        plan, kernel = self._plan, self._kernel
+        plan, program = self._plan, self._program
         u_class, v_class = plan._task(index)
-        total = kernel.upload(np.zeros(LIMBS, np.int64))
-        residues = kernel.upload(np.zeros(LIMBS, np.int64))
-        survivors = kernel.upload(np.zeros(1, np.uint64))
-        us, weights, classes = map(np.concatenate, zip(*plan._u_blocks(u_class), strict=True))
-        limits = classes if plan.split.mirrored else np.full(len(us), UNLIMITED)
-        us_there, weights_there, limits_there = map(kernel.upload, (us, weights, limits))
-        starts = [first for first in plan._tile_starts(v_class) if first <= limits.max(initial=-1)]
-        with ThreadPoolExecutor(TABLE_THREADS) as pool:
-            # Tables are made ahead, while the device sums the tiles before.
-            for first, (sizes, members, rows, keys) in zip(
-                starts, pool.map(self._tile_tables, starts), strict=True
-            ):
-                rows_there, keys_there = kernel.upload(rows), kernel.upload(keys)
-                for size, class_members in zip(sizes, members, strict=True):
-                    kernel.launch(
-                        us_there, weights_there, limits_there, np.int32(len(us)), np.int64(first),
-                        np.int32(plan._tile_bits), kernel.upload(class_members), rows_there, keys_there,
-                        np.int32(size), total, residues, survivors,
-                    )
-        value = limbs.to_int(kernel.download(total))
-        rest = residue(limbs.to_int(kernel.download(residues)))
-        return PartialResult(index, value, rest, IMAGES * int(kernel.download(survivors)[0]))
+        total = program.zeros(LIMBS, np.int64)
+        residues = program.zeros(LIMBS, np.int64)
+        survivors = program.zeros(1, np.uint64)
+        for start in plan._u_starts(u_class, self._block_bits):
+            block = self._blocks.get(start, self._u_block)
+            for first in plan._tile_starts(v_class):
+                if first > block.highest:
+                    break
+                tile = self._tiles.get(first, self._tile)
+                for size, members, present in zip(CLASS_SIZES, tile.members, tile.present, strict=True):
+                    if present:
+                        program.launch(
+                            "polyphase", block.us, block.weights, block.limits, np.int32(block.count),
+                            np.int64(first), np.int32(plan._tile_bits), members, tile.rows, tile.keys,
+                            np.int32(size), total, residues, survivors,
+                        )
+        value = limbs.to_int(program.download(total))
+        rest = residue(limbs.to_int(program.download(residues)))
+        return PartialResult(index, value, rest, IMAGES * int(program.download(survivors)[0]))
 
-    def _tile_tables(self, first: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The tile's tables with the keys padded to whole slots."""
-        sizes, members, rows, keys = self._plan._tile_tables(first)
-        padded = np.zeros((len(keys), KEY_SLOTS), np.uint16)
-        padded[:, : keys.shape[1]] = keys
-        return sizes, members, rows, padded
+    def _u_block(self, start: int) -> UBlock:
+        program, count = self._program, 1 << self._block_bits
+        us, weights, limits = (program.zeros(count, np.int64) for _ in range(3))
+        found = program.zeros(1, np.int32)
+        program.launch("representatives", np.int64(start), np.int64(count), us, weights, limits, found)
+        number = int(program.download(found)[0])
+        highest = int(program.download(limits)[:number].max(initial=-1))
+        return UBlock(us, weights, limits, number, highest)
+
+    def _tile(self, first: int) -> Tile:
+        program, bits = self._program, self._plan._tile_bits
+        members = program.zeros((len(CLASS_SIZES), self._words), np.uint32)
+        present = program.zeros(len(CLASS_SIZES), np.int32)
+        rows = program.zeros((self._bitmaps, self._words), np.uint32)
+        keys = program.zeros((2**bits, KEY_SLOTS), np.uint16)
+        program.launch("tile_tables", np.int64(first), np.int32(bits), members, present, rows, keys)
+        return Tile(members, tuple(program.download(present).tolist()), rows, keys)

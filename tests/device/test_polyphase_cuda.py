@@ -20,11 +20,11 @@ from click.testing import CliRunner
 from langford.cli.main import cli
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.cuda.device import NoGpu
-from langford.kernels.cuda.source import with_definitions
+from langford.kernels.cuda.source import POLYPHASE, source_of
 from langford.methods import METHODS, merge
 from langford.methods.devices import evaluator
 from langford.methods.polyphase import PolyphasePlan
-from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, definitions
+from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, UBlock, definitions
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
@@ -36,7 +36,10 @@ PROBLEMS = [
     Problem.hooked_langford(6),
     Problem.from_differences([1, 2, 5, 6, 7]),
 ]
-WIDE = [Problem.langford(20), Problem.langford(28), Problem.langford(31), Problem.skolem(29)]
+WIDE = [
+    Problem.langford(20), Problem.langford(28), Problem.langford(31), Problem.langford(32), Problem.skolem(29),
+    Problem.skolem(32),
+]
 BY_NAME = {"ids": lambda problem: problem.name}
 
 
@@ -45,21 +48,22 @@ def needs(program: str) -> None:
         pytest.skip(f"needs {program}")
 
 
-def host_kernel() -> Any:
+def host_program() -> Any:
     needs("g++")
-    from tests.device.host_compiled import HostKernel
+    from tests.device.host_compiled import HostProgram
 
-    return HostKernel
+    return HostProgram
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
 def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
     needs("nvcc")
     source = tmp_path / "polyphase.cu"
-    source.write_text(with_definitions("polyphase.cu", definitions(PolyphasePlan(problem, 4), THREADS)))
+    source.write_text(source_of(POLYPHASE, definitions(PolyphasePlan(problem, 4), THREADS)))
+    target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
     compiled = subprocess.run(
-        ["nvcc", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(tmp_path / "kernel"), str(source)],
+        ["nvcc", "-std=c++17", "-gencode", target, "-cubin", "-o", str(tmp_path / "kernel"), str(source)],
         capture_output=True, text=True, check=False,
     )
     assert compiled.returncode == 0, compiled.stderr
@@ -69,7 +73,7 @@ def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) 
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, host_kernel(), threads=64)
+    gpu = GpuEvaluator(plan, host_program(), threads=64)
     results = [gpu.evaluate(index) for index in range(len(plan.work))]
     assert results == [plan.evaluate(index) for index in range(len(plan.work))]
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
@@ -80,15 +84,18 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, monkeypatch: pytest.M
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
     plan = PolyphasePlan(problem, 0, 7)
     few = np.array([0, 5, 2**problem.n // 3])
-    block = (few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
-    for owner in (PolyphasePlan,):
-        monkeypatch.setattr(owner, "_u_blocks", lambda self, u_class: iter([block]))
-        monkeypatch.setattr(owner, "_tile_starts", lambda self, v_class: range(0, 128, 128))
+    weights, limits = np.array([4, 2, 4]), np.array([1, 64, 2**40])
+    monkeypatch.setattr(PolyphasePlan, "_u_blocks", lambda self, u_class: iter([(few, weights, limits)]))
+    monkeypatch.setattr(PolyphasePlan, "_u_starts", lambda self, u_class, block_bits: iter([0]))
+    block = UBlock(few, weights, limits, len(few), int(limits.max()))
+    monkeypatch.setattr(GpuEvaluator, "_u_block", lambda self, start: block)
+    monkeypatch.setattr(PolyphasePlan, "_tile_starts", lambda self, v_class: range(0, 128, 128))
     monkeypatch.setattr("langford.methods.polyphase_cuda.TILE_BITS", 7)
     monkeypatch.setattr("langford.methods.polyphase_cuda.MOST_TILES_LOG2", 64)
-    gpu = GpuEvaluator(plan, host_kernel(), threads=32)
-    assert gpu.evaluate(0) == plan.evaluate(0)
-    assert plan.evaluate(0).value != 0
+    gpu = GpuEvaluator(plan, host_program(), threads=32)
+    expected = plan.evaluate(0)
+    assert gpu.evaluate(0) == expected
+    assert expected.value != 0
 
 
 def test_too_wide_rows_are_refused() -> None:
@@ -98,7 +105,7 @@ def test_too_wide_rows_are_refused() -> None:
 
 def test_tasks_too_large_for_a_gpu_are_refused() -> None:
     with pytest.raises(BadDepth, match="8 or more"):
-        GpuEvaluator(PolyphasePlan(Problem.langford(31), 4), host_kernel())
+        GpuEvaluator(PolyphasePlan(Problem.langford(31), 4), host_program())
 
 
 def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,29 +115,29 @@ def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.Monk
     assert "pip install 'langford[cuda12]'" in str(done.exception)
 
 
-def test_other_methods_have_no_gpu_kernel_yet() -> None:
+def test_other_methods_have_no_gpu_program_yet() -> None:
     with pytest.raises(MethodDoesNotApply, match="use polyphase"):
         evaluator(METHODS["miller"].plan(Problem.langford(8), 2), "cuda:0")
 
 
-def gpu_kernel() -> Any:
-    from langford.kernels.cuda.device import CudaKernel, device_count
+def gpu_program() -> Any:
+    from langford.kernels.cuda.device import CudaProgram, device_count
 
     try:
         device_count()
     except NoGpu as error:
         pytest.skip(f"needs a GPU: {error}")
-    return partial(CudaKernel, 0)
+    return partial(CudaProgram, 0)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("problem", [*PROBLEMS, Problem.langford(16), Problem.skolem(17), Problem.langford(19)],
                          **BY_NAME)
 def test_tasks_on_the_gpu(problem: Problem) -> None:
-    kernel = gpu_kernel()
+    compiler = gpu_program()
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, kernel)
+    gpu = GpuEvaluator(plan, compiler)
     results = [gpu.evaluate(index) for index in range(len(plan.work))]
     if problem.n < 18:
         assert results == [plan.evaluate(index) for index in range(len(plan.work))]
@@ -140,8 +147,8 @@ def test_tasks_on_the_gpu(problem: Problem) -> None:
 
 @pytest.mark.gpu
 def test_tiles_of_several_blocks_on_the_gpu() -> None:
-    kernel = gpu_kernel()
+    compiler = gpu_program()
     plan = PolyphasePlan(Problem.langford(24), 20)
-    gpu = GpuEvaluator(plan, kernel)
+    gpu = GpuEvaluator(plan, compiler)
     for index in (0, 1, len(plan.work) - 1):
         assert gpu.evaluate(index) == plan.evaluate(index)

@@ -1,48 +1,58 @@
-"""Compile and launch kernels on a GPU with CuPy."""
+"""Compile programs and launch their kernels on a GPU with CuPy."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from langford.errors import LangfordError
+from langford.kernels.cache import cache_folder
 
 
 class NoGpu(LangfordError):
     """No usable GPU, or CuPy is missing; the message says what to install."""
 
 
-class CudaKernel:
-    """The kernel ``polyphase`` of a source on GPU number ``index``, filling that GPU."""
+class CudaProgram:
+    """A compiled program on GPU number ``index``; see methods.gpu.Program.
 
-    def __init__(self, index: int, source: str, threads: int) -> None:
+    Its first kernel, ``main``, fills the GPU with blocks that use the program's shared memory.
+    """
+
+    def __init__(self, index: int, source: str, main: str, threads: int) -> None:
         self._cupy = cupy = _cupy()
         self._device = cupy.cuda.Device(index)
+        self._main, self._threads = main, threads
         with self._device:
-            module = cupy.RawModule(code=source, options=("--std=c++17", "--device-int128"))
-            self._kernel = module.get_function("polyphase")
-            self._shared = int(cupy.ndarray(1, np.int32, module.get_global("shared_bytes")).get()[0])
-            self._kernel.max_dynamic_shared_size_bytes = self._shared
             properties = cupy.cuda.runtime.getDeviceProperties(index)
+            self._module = cupy.RawModule(path=str(_machine_code(cupy, source, properties)))
+            self._shared = int(cupy.ndarray(1, np.int32, self._module.get_global("shared_bytes")).get()[0])
+            kernel = self._module.get_function(main)
+            kernel.max_dynamic_shared_size_bytes = self._shared
+        self._kernels = {main: kernel}
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
-        by_registers = properties["regsPerMultiprocessor"] // (self._kernel.num_regs * threads)
+        by_registers = properties["regsPerMultiprocessor"] // (kernel.num_regs * threads)
         self._blocks = properties["multiProcessorCount"] * max(1, min(by_memory, by_registers))
-        self._threads = threads
+        self.memory = int(properties["totalGlobalMem"])
 
     def describe(self) -> dict[str, int]:
-        """Registers and local bytes per thread, shared bytes per block, blocks of a launch."""
+        """Registers and local bytes per thread, shared bytes per block, blocks of a launch of ``main``."""
+        kernel = self._kernels[self._main]
         return {
-            "registers": self._kernel.num_regs, "local_bytes": self._kernel.local_size_bytes,
+            "registers": kernel.num_regs, "local_bytes": kernel.local_size_bytes,
             "shared_bytes": self._shared, "blocks": self._blocks,
         }
 
-    def upload(self, array: NDArray[Any]) -> Any:
-        """The array on the GPU."""
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An array of zeros on the GPU."""
         with self._device:
-            return self._cupy.asarray(array)
+            return self._cupy.zeros(shape, dtype)
 
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
@@ -50,10 +60,13 @@ class CudaKernel:
             found: NDArray[Any] = array.get()
         return found
 
-    def launch(self, *arguments: Any) -> None:
-        """Run the kernel; returns before it is done."""
+    def launch(self, name: str, *arguments: Any) -> None:
+        """Run a kernel over the whole GPU; returns before it is done."""
         with self._device:
-            self._kernel((self._blocks,), (self._threads,), arguments, shared_mem=self._shared)
+            if name not in self._kernels:
+                self._kernels[name] = self._module.get_function(name)
+            shared = self._shared if name == self._main else 0
+            self._kernels[name]((self._blocks,), (self._threads,), arguments, shared_mem=shared)
 
 
 def device_count() -> int:
@@ -65,6 +78,33 @@ def device_name(index: int) -> str:
     """The GPU's name, as its maker calls it."""
     name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]
     return name.decode()
+
+
+def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
+    """The machine code of a program for a GPU, from the cache or compiled now.
+
+    CuPy's own compilation names no architecture with its specific features, which the
+    warpgroup instructions of sm_90a need.
+    """
+    nvrtc = cupy.cuda.nvrtc
+    capability = 10 * properties["major"] + properties["minor"]
+    architecture = f"sm_{capability}" + "a" * (capability == 90)
+    options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128")
+    key = hashlib.sha256(repr((source, options, nvrtc.getVersion())).encode()).hexdigest()[:24]
+    path = cache_folder() / f"{key}.cubin"
+    if not path.exists():
+        program = nvrtc.createProgram(source, "langford.cu", [], [])
+        try:
+            nvrtc.compileProgram(program, options)
+        except nvrtc.NVRTCError as error:
+            raise NoGpu(
+                f"the kernels do not compile for {architecture}; send this log to the authors:\n"
+                + nvrtc.getProgramLog(program)
+            ) from error
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(nvrtc.getCUBIN(program))
+        unfinished.replace(path)
+    return path
 
 
 def _cupy() -> Any:

@@ -5,6 +5,7 @@
 #pragma once
 #define LANGFORD_HOST
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 #define __global__
@@ -32,7 +33,39 @@ static inline void __syncthreads() { wait_at(block_barrier, fibers.size()); }
 static inline void __syncwarp() { wait_at(warp_barriers[threadIdx.x / 32], 32); }
 static inline int __popc(unsigned word) { return __builtin_popcount(word); }
 static inline int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
-static inline int __ffs(int word) { return __builtin_ffs(word); }
+static inline int __clz(int word) { return word ? __builtin_clz(word) : 32; }
+
+// The value of the thread of the warp whose number differs in the bits of `mask`.
+static long long exchanged[32][32];
+static inline long long __shfl_xor_sync(unsigned, long long value, int mask) {
+    long long *warp = exchanged[threadIdx.x / 32];
+    __syncwarp();
+    warp[threadIdx.x % 32] = value;
+    __syncwarp();
+    return warp[threadIdx.x % 32 ^ mask];
+}
+
+// The 16 × 8 product of a warp's matrices of signed bytes, as mma.m16n8k32 spreads them.
+static unsigned operands[32][32][6];
+static inline void multiply_on_host(int (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                    unsigned b0, unsigned b1) {
+    const int lane = threadIdx.x % 32;
+    unsigned (*warp)[6] = operands[threadIdx.x / 32];
+    const unsigned own[6] = {a0, a1, a2, a3, b0, b1};
+    __syncwarp();
+    for (int k = 0; k < 6; k++) warp[lane][k] = own[k];
+    __syncwarp();
+    for (int k = 0; k < 4; k++) {
+        const int row = lane / 4 * 4, column = (2 * (lane % 4) + k % 2) * 4;
+        c[k] = 0;
+        for (int element = 0; element < 32; element++) {
+            const int t = element / 4 % 4, upper = element / 16, shift = 8 * (element % 4);
+            c[k] += (signed char)(warp[row + t][2 * upper + k / 2] >> shift) *
+                    (signed char)(warp[column + t][4 + upper] >> shift);
+        }
+    }
+}
+static inline unsigned atomicOr(unsigned *at, unsigned bits) { unsigned old = *at; *at |= bits; return old; }
 template <class T> static inline T atomicAdd(T *at, T value) { T old = *at; *at += value; return old; }
 
 // Runs `body` for every thread of every block.
@@ -62,4 +95,14 @@ template <class Body> static void launch(int blocks, int threads, Body body) {
             }
         }
     }
+}
+
+// Runs a kernel of `threads` threads with the arguments that the pointers point to.
+template <class... Types, std::size_t... I>
+static void call(int blocks, int threads, void (*kernel)(Types...), void **arguments, std::index_sequence<I...>) {
+    launch(blocks, threads, [&] { kernel(*static_cast<Types *>(arguments[I])...); });
+}
+template <class... Types>
+static void call(int blocks, int threads, void (*kernel)(Types...), void **arguments) {
+    call(blocks, threads, kernel, arguments, std::index_sequence_for<Types...>());
 }

@@ -1,4 +1,4 @@
-"""The CUDA sources with the definitions that fit them to a problem."""
+"""The CUDA programs: source files put together, with the definitions that fit them to a problem."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 
+POLYPHASE = (
+    "integers.cuh", "components.cuh", "matrix.cuh", "odd_sums.cuh", "even_sums.cuh", "polyphase.cu", "tables.cu",
+)
 
-def with_definitions(name: str, definitions: Mapping[str, int | Sequence[int]]) -> str:
-    """The text of a kernel source, its compile-time parameters defined in front.
+Definitions = Mapping[str, int | Sequence[int]]
+
+
+def source_of(files: Sequence[str], definitions: Definitions) -> str:
+    """One source text: the compile-time parameters, then the files.
 
     A sequence becomes a comma-separated list.
     """
     lines = [f"#define {key} {_text(value)}\n" for key, value in definitions.items()]
-    return "".join(lines) + (FOLDER / name).read_text()
+    return "".join([*lines, *((FOLDER / name).read_text() for name in files)])
 
 
 def _text(value: int | Sequence[int]) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, Sequence) else str(int(value))
+    return ", ".join(map(str, value)) if isinstance(value, Sequence) else f"{int(value)}" + "ll" * (value >= 2**31)

@@ -1,0 +1,53 @@
+"""What the methods need of a GPU, or of its emulation: a compiled program and arrays on it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from numpy.typing import DTypeLike, NDArray
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Program(Protocol):
+    """A compiled program on some device."""
+
+    memory: int
+    """Bytes of memory of the device."""
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An array of zeros on the device."""
+        ...
+
+    def download(self, array: Any) -> NDArray[Any]:
+        """The array on the host, after all launches so far."""
+        ...
+
+    def launch(self, name: str, *arguments: Any) -> None:
+        """Run a kernel over the whole device; may return before it is done."""
+        ...
+
+
+Compiler = Callable[[str, str, int], Program]
+"""Makes a program of a source text, its main kernel's name and the threads per block."""
+
+
+class Kept(Generic[Key, Value]):
+    """The values last used, as many as fit; the rest is made again when asked for."""
+
+    def __init__(self, most: int) -> None:
+        self._most = max(1, most)
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+
+    def get(self, key: Key, make: Callable[[Key], Value]) -> Value:
+        """The value of a key."""
+        if key in self._values:
+            self._values.move_to_end(key)
+            return self._values[key]
+        while len(self._values) >= self._most:
+            self._values.popitem(last=False)
+        value = self._values[key] = make(key)
+        return value
