@@ -43,3 +43,7 @@ class CampaignMismatch(LedgerError):
 
 class ConflictingResults(LedgerError):
     """Two attempts gave different results for one task: the merge is blocked."""
+
+
+class BadExport(LedgerError):
+    """A file of exported results is damaged, cut short, or none at all."""

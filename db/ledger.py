@@ -15,7 +15,9 @@ from db import engine as engines
 from db import queries
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
+from db.exports import Export, ExportedResult
 from db.models import Attempt, Campaign, Event, Result, Task, Worker
+from db.queries import origin
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 from langford.errors import CheckFailed
@@ -201,33 +203,78 @@ class Ledger:
         refused, a failure of its task.  Returns the kind of event of each delivery, None
         where the result is the task's first or the same delivery came twice.
         """
+        with self._writing() as connection:
+            return self._accept(connection, campaign, plan, deliveries)
+
+    def take(
+        self, campaign: CampaignRecord, plan: Plan, worker: str, imported: Sequence[ExportedResult]
+    ) -> list[EventKind | None]:
+        """Take exported results as attempts of ``worker``, all in one transaction.
+
+        Each counts as in :meth:`accept`.  One that this ledger took or exported before is
+        passed over, so that an import may be repeated.  Returns the events of the others.
+        Raises CheckFailed, and takes nothing, when one contradicts itself.
+        """
+        for each in imported:
+            plan.expectation(each.result.index).check(each.result)
+        with self._writing() as connection:
+            seen = queries.origins(connection, campaign.id)
+            new = [each for each in imported if (each.result.index, origin(each)) not in seen]
+            if not new:
+                return []
+            attempts = connection.scalars(
+                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True).values(
+                    granted=Now(), deadline=Now()
+                ),
+                [
+                    {"campaign_id": campaign.id, "task_index": each.result.index, "worker_id": worker,
+                     "note": origin(each)}
+                    for each in new
+                ],
+            ).all()
+            deliveries = [
+                Delivery(attempt, each.result, each.seconds, each.provenance)
+                for attempt, each in zip(attempts, new, strict=True)
+            ]
+            return self._accept(connection, campaign, plan, deliveries)
+
+    def exported(self, campaign: CampaignRecord) -> Export:
+        """All accepted results of a campaign, to be written to a file."""
+        with self._reading() as connection:
+            return Export(
+                campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
+                tuple(queries.exported(connection, campaign.id)),
+            )
+
+    def _accept(
+        self, connection: Connection, campaign: CampaignRecord, plan: Plan, deliveries: Sequence[Delivery]
+    ) -> list[EventKind | None]:
         events: list[EventKind | None] = []
         fresh: list[Delivery] = []
         superseded: list[int] = []
-        with self._writing() as connection:
-            known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
-            for each in deliveries:
-                index, value = each.result.index, str(each.result.value)
-                try:
-                    plan.expectation(index).check(each.result)
-                except CheckFailed as error:
-                    self._fail(connection, campaign.id, each.attempt, str(error))
-                    kind, detail = EventKind.REFUSED, str(error)
-                else:
-                    if index not in known:
-                        known[index] = value, each.attempt
-                        fresh.append(each)
-                    if known[index] == (value, each.attempt):
-                        events.append(None)
-                        continue
-                    first, by = known[index]
-                    superseded.append(each.attempt)
-                    kind = EventKind.CONFIRMED if first == value else EventKind.CONFLICT
-                    detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
-                events.append(kind)
-                self._record(connection, campaign.id, kind, index, each.attempt, detail)
-            self._insert(connection, campaign, fresh)
-            self._end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
+        known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
+        for each in deliveries:
+            index, value = each.result.index, str(each.result.value)
+            try:
+                plan.expectation(index).check(each.result)
+            except CheckFailed as error:
+                self._fail(connection, campaign.id, each.attempt, str(error))
+                kind, detail = EventKind.REFUSED, str(error)
+            else:
+                if index not in known:
+                    known[index] = value, each.attempt
+                    fresh.append(each)
+                if known[index] == (value, each.attempt):
+                    events.append(None)
+                    continue
+                first, by = known[index]
+                superseded.append(each.attempt)
+                kind = EventKind.CONFIRMED if first == value else EventKind.CONFLICT
+                detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
+            events.append(kind)
+            self._record(connection, campaign.id, kind, index, each.attempt, detail)
+        self._insert(connection, campaign, fresh)
+        self._end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
         return events
 
     def results(self, campaign: CampaignRecord) -> list[PartialResult]:
@@ -293,7 +340,7 @@ class Ledger:
         ended = connection.execute(
             update(Attempt)
             .where(which, Attempt.ended.is_(None))  # type: ignore[arg-type]
-            .values(ended=Now(), outcome=outcome, note=note)
+            .values(ended=Now(), outcome=outcome, **({} if note is None else {"note": note}))
             .returning(Attempt.campaign_id, Attempt.task_index)
         ).all()
         for campaign in {row.campaign_id for row in ended}:

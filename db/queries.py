@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from sqlalchemy import Connection, case, func, select
 
+from db.exports import ExportedResult
 from db.models import Attempt, Campaign, Event, Result, Task, Worker
 from db.records import CampaignRecord, Progress, TaskRecord
 from db.states import EventKind
@@ -37,6 +40,41 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
     return [
         PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)) for row in rows
     ]
+
+
+def exported(connection: Connection, campaign_id: int) -> list[ExportedResult]:
+    """All accepted results with time and provenance, by task."""
+    rows = connection.execute(
+        select(
+            Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
+        )
+        .where(Result.campaign_id == campaign_id)
+        .order_by(Result.task_index)
+    )
+    return [
+        ExportedResult(
+            PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)),
+            row.seconds, row.provenance,
+        )
+        for row in rows
+    ]
+
+
+def origin(each: ExportedResult) -> str:
+    """What tells an exported result from another evaluation of its task."""
+    text = f"{each.result} {each.seconds:.6f} {each.provenance}"
+    return "import " + hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
+    """(task, origin) of all results that were imported, and of those that count."""
+    imported = connection.execute(
+        select(Attempt.task_index, Attempt.note).where(
+            Attempt.campaign_id == campaign_id, Attempt.note.startswith("import ")
+        )
+    )
+    own = exported(connection, campaign_id)
+    return {(row.task_index, row.note) for row in imported} | {(each.result.index, origin(each)) for each in own}
 
 
 def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[int, tuple[str, int]]:

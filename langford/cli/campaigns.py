@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -139,7 +140,7 @@ def status(name: str | None, ledger: str, as_json: bool) -> None:
     from rich.table import Table
 
     table = Table()
-    for heading in ("campaign", "tasks", "done", "leased", "work", "core time", "notes"):
+    for heading in ("campaign", "tasks", "done", "leased", "work", "computing time", "notes"):
         table.add_column(heading, justify="left" if heading in ("campaign", "notes") else "right",
                          overflow="fold")
     for campaign, progress in found:
@@ -158,15 +159,28 @@ def _share(total: float, work: dict[str, float]) -> float:
     return work.get("done", 0.0) / total if total else 1.0
 
 
-@click.command()
-@click.argument("name")
+@click.command(epilog="""\b
+Examples:
+  langford result langford-24-polyphase-12
+  langford result --from jobs/campaigns/langford-27*.jsonl.gz""")
+@click.argument("names", nargs=-1, required=True)
 @ledger_option
+@click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
 @json_option
-def result(name: str, ledger: str, as_json: bool) -> None:
-    """Merge a finished campaign and print the count with its checks."""
+def result(names: tuple[str, ...], ledger: str, from_files: bool, as_json: bool) -> None:
+    """Merge finished campaigns, or exported files, and print the count with its checks."""
     from db import Ledger
+    from langford.cli import display
 
-    _print_result(Ledger(ledger), name, as_json)
+    if not from_files:
+        for name in names:
+            _print_result(Ledger(ledger), name, as_json)
+        return
+    from jobs import exchange
+
+    export, count = exchange.count_of([Path(name) for name in names])
+    seconds = sum(each.seconds for each in export.results)
+    _print_count(display, export.campaign, export.problem, export.method, export.depth, count, seconds, as_json)
 
 
 def _print_result(book: Any, name: str, as_json: bool) -> None:
@@ -176,11 +190,17 @@ def _print_result(book: Any, name: str, as_json: bool) -> None:
     campaign = book.campaign(name)
     count = campaigns.result(book, campaign)
     seconds = book.progress(campaign).seconds
+    _print_count(display, name, campaign.problem, campaign.method, campaign.depth, count, seconds, as_json)
+
+
+def _print_count(
+    display: Any, name: str, problem: Problem, method: str, depth: int, count: Any, seconds: float, as_json: bool
+) -> None:
     if as_json:
-        document = display.count_document(campaign.problem, campaign.method, count, seconds)
-        display.print_json({"campaign": name, "depth": campaign.depth, **document})
+        document = display.count_document(problem, method, count, seconds)
+        display.print_json({"campaign": name, "depth": depth, **document})
     else:
-        display.print_count(campaign.problem, campaign.method, count, seconds, "of core time")
+        display.print_count(problem, method, count, seconds, "of computing time")
 
 
 @click.command()

@@ -7,7 +7,7 @@ import sys
 import click
 
 from langford import __version__
-from langford.cli import campaigns, counting, explicit
+from langford.cli import campaigns, counting, exchange, explicit
 from langford.errors import CheckFailed, Incomplete, LangfordError
 
 EXIT_CODES: dict[type[LangfordError], int] = {CheckFailed: 4, Incomplete: 3}
@@ -28,7 +28,8 @@ def cli() -> None:
 
 for command in (
     counting.count, campaigns.run, campaigns.status, campaigns.result, campaigns.tasks,
-    campaigns.verify, campaigns.retry, explicit.list_, explicit.draw, counting.estimate,
+    campaigns.verify, campaigns.retry, exchange.export, exchange.import_, explicit.list_, explicit.draw,
+    counting.estimate,
 ):
     cli.add_command(command)
 

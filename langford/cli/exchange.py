@@ -1,0 +1,51 @@
+"""``langford export`` and ``import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from langford.cli.options import ledger_option
+
+
+@click.command(epilog="""\b
+Examples:
+  langford export langford-28-polyphase-16
+  langford export langford-28-polyphase-16 --out part-1.jsonl.gz""")
+@click.argument("name")
+@ledger_option
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
+def export(name: str, ledger: str, out: Path | None) -> None:
+    """Write a campaign's results, checksummed, to a file that another ledger can import."""
+    from db import Ledger
+
+    book = Ledger(ledger)
+    exported = book.exported(book.campaign(name))
+    file = out or Path(f"{name}.jsonl.gz")
+    unfinished = file.with_name(file.name + ".part")
+    unfinished.write_bytes(exported.to_bytes())
+    unfinished.replace(file)
+    print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+
+
+@click.command("import", epilog="""\b
+Examples:
+  langford import part-1.jsonl.gz part-2.jsonl.gz
+  langford import jobs/campaigns/*.jsonl.gz --ledger records.db""")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@ledger_option
+def import_(files: tuple[Path, ...], ledger: str) -> None:
+    """Take exported results into a ledger; repeating it changes nothing.
+
+    A result for a task that is done confirms the first one or is recorded as a conflict.
+    """
+    from db import Ledger
+    from jobs import exchange
+
+    book = Ledger(ledger, create=True)
+    for file in files:
+        campaign, events = exchange.take(book, file)
+        kinds = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
+        notes = "".join(f", {number} {kind}" for kind, number in kinds.items())
+        print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")
