@@ -18,12 +18,15 @@ import cupy
 
 from langford.kernels.cuda.device import CudaProgram, device_name
 from langford.methods import merge
+from langford.methods.godfrey import GodfreyPlan
+from langford.methods.godfrey_cuda import GodfreyEvaluator
 from langford.methods.polyphase import PolyphasePlan
 from langford.methods.polyphase_cuda import GpuEvaluator
 from langford.problem import Problem
 from langford.reference import published
 
 WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.langford(24), 4, 1)]
+COMPARED = Problem.langford(20)
 SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
 
 
@@ -76,6 +79,27 @@ def measure(problem: Problem, depth: int, runs: int, whole: bool) -> None:
     )
 
 
+def compare(problem: Problem) -> None:
+    """Print the two GPU kernels side by side, in points: 2^(2n − 3) of them make the count."""
+    print("| problem | kernel | kernel s | points/s |")
+    print("|---|---|---|---|")
+    seconds = []
+    for name, plan, evaluator in (
+        ("godfrey", GodfreyPlan(problem, 4), GodfreyEvaluator),
+        ("polyphase", PolyphasePlan(problem, 4), GpuEvaluator),
+    ):
+        gpu = evaluator(plan, partial(TimedProgram, 0))
+        gpu.evaluate(0)
+        gpu._program.seconds()
+        results = [gpu.evaluate(task) for task in range(len(plan.work))]
+        seconds.append(gpu._program.seconds())
+        if merge(plan, results).published != published(problem):
+            raise SystemExit(f"{problem}: wrong count")
+        points = 2.0 ** (len(problem.filled) - 3)
+        print(f"| {problem} | {name} | {seconds[-1]:.3f} | {points / seconds[-1]:.3g} |", flush=True)
+    print(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
+
+
 def main() -> None:
     print(device_name(0))
     print("| problem | depth | tasks | kernel s | wall s | odd products/s | whole problem, kernel s |")
@@ -84,6 +108,7 @@ def main() -> None:
         measure(problem, depth, runs, whole=True)
     for problem, depth, runs in SAMPLES:
         measure(problem, depth, runs, whole=False)
+    compare(COMPARED)
 
 
 if __name__ == "__main__":

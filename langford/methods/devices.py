@@ -25,14 +25,19 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
     if device == CPU:
         plan.warm_up()
         return plan.evaluate
+    from langford.methods.godfrey import GodfreyPlan
     from langford.methods.polyphase import PolyphasePlan
 
-    if not isinstance(plan, PolyphasePlan):
-        raise MethodDoesNotApply(f"{plan.method} does not run on GPUs in this version; use polyphase")
+    if not isinstance(plan, PolyphasePlan | GodfreyPlan):
+        raise MethodDoesNotApply(f"{plan.method} does not run on GPUs in this version; use polyphase or godfrey")
     from langford.kernels.cuda.device import CudaProgram
+    from langford.methods.godfrey_cuda import GodfreyEvaluator
     from langford.methods.polyphase_cuda import GpuEvaluator
 
-    return GpuEvaluator(plan, partial(CudaProgram, index_of(device))).evaluate
+    compiler = partial(CudaProgram, index_of(device))
+    if isinstance(plan, GodfreyPlan):
+        return GodfreyEvaluator(plan, compiler).evaluate
+    return GpuEvaluator(plan, compiler).evaluate
 
 
 def index_of(device: str) -> int:

@@ -38,8 +38,8 @@ class GodfreyPlan:
         self._kernel = kernel
         self.problem, self.depth = problem, depth
         self.multiplier = 2 ** (2 * problem.n)
-        outside_in = _outside_in(problem)
-        self._fixed, inner = outside_in[:depth], outside_in[depth:]
+        places = outside_in(problem)
+        self._fixed, inner = places[:depth], places[depth:]
         self._prefixes, self._weights = _prefix_classes(problem, self._fixed)
         self.work = np.full(len(self._prefixes), 2.0 ** len(inner))
         self._reach = max(problem.differences)
@@ -115,7 +115,7 @@ def _compiled(*shape: int) -> Callable[..., int]:
     return kernel
 
 
-def _outside_in(problem: Problem) -> list[int]:
+def outside_in(problem: Problem) -> list[int]:
     """Filled places: first, last, second, second to last, …"""
     filled = list(problem.filled)
     return [filled[k // 2] if k % 2 == 0 else filled[-1 - k // 2] for k in range(len(filled))]

@@ -22,6 +22,14 @@ class Program(Protocol):
         """An array of zeros on the device."""
         ...
 
+    def upload(self, array: NDArray[Any]) -> Any:
+        """A copy of the array on the device."""
+        ...
+
+    def set_constant(self, name: str, values: NDArray[Any]) -> None:
+        """Fill a variable in constant memory."""
+        ...
+
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         ...

@@ -6,12 +6,8 @@ number of survivors.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,45 +24,19 @@ from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, UBlock, defin
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
-
-PROBLEMS = [
-    *(Problem.langford(n) for n in range(2, 12)),
-    *(Problem.skolem(n) for n in range(1, 11)),
-    Problem.hooked_skolem(7),
-    Problem.hooked_langford(6),
-    Problem.from_differences([1, 2, 5, 6, 7]),
-]
-WIDE = [
-    Problem.langford(20), Problem.langford(28), Problem.langford(31), Problem.langford(32), Problem.skolem(29),
-    Problem.skolem(32),
-]
-BY_NAME = {"ids": lambda problem: problem.name}
+from tests.device.programs import ARCHITECTURES, BY_NAME, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 
 
-def needs(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"needs {program}")
-
-
-def host_program() -> Any:
-    needs("g++")
-    from tests.device.host_compiled import HostProgram
-
-    return HostProgram
-
-
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
 def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
-    needs("nvcc")
-    source = tmp_path / "polyphase.cu"
-    source.write_text(source_of(POLYPHASE, definitions(PolyphasePlan(problem, 4), THREADS)))
-    target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
-    compiled = subprocess.run(
-        ["nvcc", "-std=c++17", "-gencode", target, "-cubin", "-o", str(tmp_path / "kernel"), str(source)],
-        capture_output=True, text=True, check=False,
-    )
-    assert compiled.returncode == 0, compiled.stderr
+    text = source_of(POLYPHASE, definitions(PolyphasePlan(problem, 4), THREADS))
+    compile_only(tmp_path, text, architecture)
+
+
+def test_compiles_without_tensor_cores(tmp_path: Path) -> None:
+    text = source_of(POLYPHASE, definitions(PolyphasePlan(Problem.langford(12), 4), THREADS))
+    compile_only(tmp_path, text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
@@ -116,18 +86,18 @@ def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.Monk
 
 
 def test_other_methods_have_no_gpu_program_yet() -> None:
-    with pytest.raises(MethodDoesNotApply, match="use polyphase"):
+    with pytest.raises(MethodDoesNotApply, match="use polyphase or godfrey"):
         evaluator(METHODS["miller"].plan(Problem.langford(8), 2), "cuda:0")
 
 
-def gpu_program() -> Any:
-    from langford.kernels.cuda.device import CudaProgram, device_count
-
-    try:
-        device_count()
-    except NoGpu as error:
-        pytest.skip(f"needs a GPU: {error}")
-    return partial(CudaProgram, 0)
+@pytest.mark.gpu
+def test_tasks_without_warpgroups_or_tensor_cores_on_the_gpu() -> None:
+    compiler = gpu_program()
+    plan = PolyphasePlan(Problem.langford(12), 4)
+    expected = [plan.evaluate(index) for index in range(len(plan.work))]
+    for other in ("WITHOUT_WARPGROUPS", "WITHOUT_TENSOR_CORES"):
+        gpu = GpuEvaluator(plan, lambda text, *rest, other=other: compiler(f"#define {other}\n{text}", *rest))
+        assert [gpu.evaluate(index) for index in range(len(plan.work))] == expected
 
 
 @pytest.mark.gpu

@@ -54,6 +54,17 @@ class CudaProgram:
         with self._device:
             return self._cupy.zeros(shape, dtype)
 
+    def upload(self, array: NDArray[Any]) -> Any:
+        """A copy of the array on the GPU."""
+        with self._device:
+            return self._cupy.asarray(array)
+
+    def set_constant(self, name: str, values: NDArray[Any]) -> None:
+        """Fill a variable in constant memory."""
+        with self._device:
+            there = self._cupy.ndarray(values.shape, values.dtype, self._module.get_global(name))
+            there.set(values)
+
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         with self._device:

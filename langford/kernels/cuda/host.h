@@ -10,6 +10,7 @@
 
 #define __global__
 #define __device__
+#define __constant__
 #define __shared__ static
 
 struct Dimensions { int x; };
@@ -43,6 +44,17 @@ static inline long long __shfl_xor_sync(unsigned, long long value, int mask) {
     warp[threadIdx.x % 32] = value;
     __syncwarp();
     return warp[threadIdx.x % 32 ^ mask];
+}
+
+static bool voted[32][32];
+static inline unsigned __ballot_sync(unsigned, bool vote) {
+    bool *warp = voted[threadIdx.x / 32];
+    __syncwarp();
+    warp[threadIdx.x % 32] = vote;
+    __syncwarp();
+    unsigned votes = 0;
+    for (int k = 0; k < 32; k++) votes |= unsigned(warp[k]) << k;
+    return votes;
 }
 
 // The 16 × 8 product of a warp's matrices of signed bytes, as mma.m16n8k32 spreads them.

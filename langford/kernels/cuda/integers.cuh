@@ -34,12 +34,6 @@ __device__ inline Digits split(i64 value) {
     return {digit, int(value >> 32) + int(u32(digit) >> 31)};
 }
 
-// The sum of a warp over its u's, weighted, in limbs of 32 bits (limbs.py), and the same modulo
-// 2^64 − 1 from additions of its own.
-struct Total {
-    i64 limbs[LIMBS], residues[LIMBS];
-};
-
 __device__ inline i64 over_warp(i64 value) {
     for (int distance = 16; distance; distance /= 2) value += __shfl_xor_sync(~0u, value, distance);
     return value;

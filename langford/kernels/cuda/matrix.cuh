@@ -1,5 +1,6 @@
-// The product of ±1 rows and the forms' matrix on tensor cores: by warpgroups on Hopper, by warps
-// elsewhere, without tensor cores before Ampere (or with WITHOUT_TENSOR_CORES), emulated on the host.
+// The product of ±1 rows and the forms' matrix on tensor cores: by warpgroups on Hopper (sm_90a), by
+// warps from Ampere on, without tensor cores before, emulated on the host.  WITHOUT_WARPGROUPS and
+// WITHOUT_TENSOR_CORES ask for a slower way.
 //
 // A form is a column of eight images; an element of a row is a signed byte.
 #pragma once
@@ -15,7 +16,7 @@ struct Rows {
     u32 a0, a1, a2, a3;
 };
 
-#if !defined(LANGFORD_HOST) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(WITHOUT_WARPGROUPS) && !defined(WITHOUT_TENSOR_CORES)
 #define REGISTERS(k) "=r"(sums[k][0]), "=r"(sums[k][1]), "=r"(sums[k][2]), "=r"(sums[k][3])
 
 // What the instruction has to know about the matrix in shared memory: 8 images of 16 bytes lie

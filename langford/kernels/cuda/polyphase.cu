@@ -65,6 +65,12 @@ __device__ inline void add_term(Sum &sum, Odd odd, Even pair) {
 #endif
 }
 
+// The sum of a warp over its u's, weighted, in limbs of 32 bits (limbs.py), and the same modulo
+// 2^64 − 1 from additions of its own.
+struct Total {
+    i64 limbs[LIMBS], residues[LIMBS];
+};
+
 __device__ inline void add(Total &total, const Sum &sum, i64 weight) {
     // 2^64 ≡ 1.
     const wide high = (u64)sum.high + (sum.high >> 64) + sum.top, rest = sum.low + (high << 32);

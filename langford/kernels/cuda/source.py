@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parent
 POLYPHASE = (
     "integers.cuh", "components.cuh", "matrix.cuh", "odd_sums.cuh", "even_sums.cuh", "polyphase.cu", "tables.cu",
 )
+GODFREY = ("integers.cuh", "godfrey.cu")
 
 Definitions = Mapping[str, int | Sequence[int]]
 
@@ -24,4 +25,4 @@ def source_of(files: Sequence[str], definitions: Definitions) -> str:
 
 
 def _text(value: int | Sequence[int]) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, Sequence) else f"{int(value)}" + "ll" * (value >= 2**31)
+    return ", ".join(map(str, value)) if isinstance(value, Sequence) else f"{int(value)}" + "ull" * (value >= 2**31)
