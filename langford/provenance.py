@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from langford import __version__
 
 COMPUTING = ("arithmetic", "kernels", "methods")
 
@@ -26,10 +29,8 @@ def kernel_hash() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of this package and of what its kernels are compiled with."""
-    found = {}
-    for package in ("langford", "numba", "numpy", "gmpy2"):
-        try:
+    found = {"langford": __version__}
+    for package in ("numba", "numpy", "gmpy2", "cupy-cuda12x", "cupy-cuda13x"):
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
     return found

@@ -13,6 +13,7 @@ from langford.cli.options import METHOD_NAMES, cores, device_option, json_option
 from langford.problem import VARIANTS, Problem
 
 INCOMPLETE, TASKS_SET_ASIDE, WRONG = 3, 1, 4
+GPU_TASK_SECONDS = 20.0
 
 
 def seconds_of(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
@@ -57,7 +58,10 @@ aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.
 @click.argument("n", type=int)
 @click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
-@click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
+@click.option("--depth", "-p", type=int, help="Task depth; default: that of the campaign in the ledger, else one "
+              "that makes tasks of seconds to minutes.")
+@click.option("--task-time", callback=seconds_of, metavar="TIME",
+              help="Choose the depth for tasks of at most this time, measured here; default on GPUs: 20 s.")
 @click.option("--name", help="The campaign's name; default: problem, method and depth.")
 @ledger_option
 @click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
@@ -68,7 +72,8 @@ aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.
 @click.pass_context
 def run(
     context: click.Context, variant: str, n: int, copies: int, method: str | None, depth: int | None,
-    name: str | None, ledger: str, workers: int | None, device: str, time_limit: float | None, as_json: bool,
+    task_time: float | None, name: str | None, ledger: str, workers: int | None, device: str,
+    time_limit: float | None, as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
     problem = Problem.named(variant, n, copies)
@@ -78,14 +83,15 @@ def run(
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
     from langford.methods import default_method, find_method
-    from langford.methods.devices import depth_for, devices
+    from langford.methods.devices import devices
 
     way = find_method(method, problem) if method else default_method(problem)
-    depth = depth_for(device, way.suggested_depth(problem)) if depth is None else depth
-    plan = plan_of(PlanKey(problem.name, way.name, depth))
-    name = name or f"{problem.name}-{way.name}-{depth}"
     places = devices(device, workers or cores())
     book = Ledger(ledger, create=True)
+    if depth is None:
+        depth = _depth(book, name, problem, way, places[0], task_time)
+    plan = plan_of(PlanKey(problem.name, way.name, depth))
+    name = name or f"{problem.name}-{way.name}-{depth}"
     campaign = book.create_campaign(name, problem, way.name, depth, plan.work.tolist())
     line = display.ProgressLine(name, campaign.work, campaign.tasks)
 
@@ -110,6 +116,20 @@ def run(
         display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
         context.exit(INCOMPLETE)
     _print_result(book, campaign.name, as_json)
+
+
+def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: str, seconds: float | None) -> int:
+    """The depth of the campaign that the command resumes, or one for a new campaign."""
+    from jobs import sizing
+    from langford.methods.devices import CPU
+
+    for campaign in book.campaigns():
+        same = campaign.problem == problem and campaign.method == method.name
+        if same and name in (None, campaign.name):
+            return int(campaign.depth)
+    if seconds is None and device == CPU:
+        return int(method.suggested_depth(problem))
+    return sizing.depth_for(problem, method, device, seconds or GPU_TASK_SECONDS)
 
 
 @click.command()

@@ -91,6 +91,22 @@ def device_name(index: int) -> str:
     return name.decode()
 
 
+def describe_gpus() -> list[str]:
+    """One line per GPU: name, memory, compute capability, versions; raises NoGpu."""
+    cupy = _cupy()
+    runtime = cupy.cuda.runtime
+    driver, toolkit = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    found = []
+    for index in range(runtime.getDeviceCount()):
+        properties = runtime.getDeviceProperties(index)
+        found.append(
+            f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB, compute capability "
+            f"{properties['major']}.{properties['minor']}, driver for CUDA {driver // 1000}.{driver % 1000 // 10}, "
+            f"runtime {toolkit // 1000}.{toolkit % 1000 // 10}, CuPy {cupy.__version__}"
+        )
+    return found
+
+
 def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     """The machine code of a program for a GPU, from the cache or compiled now.
 

@@ -24,7 +24,7 @@ __constant__ u32 deltas[WORDS << BLOCK];
 
 // Rows of the last block places; those of the first two are in registers.
 struct Shared {
-    u32 rows[BLOCK][WORDS][THREADS];
+    u32 rows[BLOCK ? BLOCK : 1][WORDS][THREADS];
     u32 queue[WARPS][WORDS][QUEUE];
 };
 

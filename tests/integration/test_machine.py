@@ -1,0 +1,88 @@
+"""``langford doctor``, and task depths chosen by measured speed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jobs import sizing
+from jobs.evaluation import PlanKey
+from langford.cli import doctor
+from langford.methods import METHODS
+from langford.problem import Problem
+from langford.result import PartialResult
+from tests.integration.conftest import Run
+
+
+def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> None:
+    done = langford("doctor", "--json")
+    findings = {each["part"]: each for each in json.loads(done.stdout)}
+    assert findings["processor"]["state"] == "works"
+    assert "polyphase counts L(2,12) right" in findings["processor"]["detail"]
+    assert "godfrey counts L(2,12) right" in findings["processor"]["detail"]
+    assert findings["python"]["state"] == findings["sqlite"]["state"] == "works"
+    if findings.get("gpu", {}).get("state") == "absent":
+        assert "langford[cuda" in findings["gpu"]["detail"] or "nvidia-smi" in findings["gpu"]["detail"]
+    broken = any(each["state"] == "broken" for each in findings.values())
+    assert done.returncode == (1 if broken else 0)
+
+
+def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("langford.reference.published", lambda problem: 7)
+    found = doctor._tried("processor", "cpu", "")
+    assert found.state == "broken"
+    assert "108,144, which is wrong" in found.detail
+
+
+@pytest.mark.parametrize("points_per_second", [1e6, 1e9, 1e15])
+def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per_second: float) -> None:
+    problem, method = Problem.langford(20), METHODS["polyphase"]
+    now = [0.0]
+
+    def evaluator_of(key: PlanKey, device: str) -> object:
+        work = sizing.plan_of(key).work
+
+        def evaluate(index: int) -> PartialResult:
+            now[0] += work[index] / points_per_second
+            return PartialResult(index, 0, 0, 0)
+
+        return evaluate
+
+    monkeypatch.setattr(sizing, "evaluator_of", evaluator_of)
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    depth = sizing.depth_for(problem, method, "cpu", 20.0)
+
+    def longest(depth: int) -> float:
+        return float(np.max(method.plan(problem, depth).work)) / points_per_second
+
+    assert longest(depth) <= 20.0 or depth == method.depths(problem)[-1]
+    assert depth == 0 or longest(depth - 2) > 20.0
+
+
+def test_a_campaign_is_found_again_without_its_depth(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "11", "--depth", "6").returncode == 0
+    again = langford("run", "langford", "11", "--task-time", "1000")
+    assert again.returncode == 0
+    campaigns = json.loads(langford("status", "--json").stdout)
+    assert [each["campaign"] for each in campaigns] == ["langford-11-polyphase-6"]
+
+
+def test_results_travel_as_files(langford: Run, tmp_path: Path) -> None:
+    langford("run", "langford", "11", "--depth", "8")
+    exported = langford("export", "langford-11-polyphase-8")
+    assert exported.returncode == 0
+    file = tmp_path / "langford-11-polyphase-8.jsonl.gz"
+    assert json.loads(langford("result", "--from", str(file), "--json").stdout)["count"] == "17792"
+    for new in (len(METHODS["polyphase"].plan(Problem.langford(11), 8).work), 0):
+        taken = langford("import", str(file), "--ledger", "other.db")
+        assert taken.returncode == 0
+        assert f"{new} new results" in taken.stdout
+    found = langford("result", "langford-11-polyphase-8", "-l", "other.db", "--json")
+    assert json.loads(found.stdout)["count"] == "17792"
+    file.write_bytes(file.read_bytes()[:-9])
+    broken = langford("import", str(file), "--ledger", "third.db")
+    assert broken.returncode == 2
+    assert "cut short" in broken.stderr

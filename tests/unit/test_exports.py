@@ -1,0 +1,191 @@
+"""Exports: nothing damaged is taken, nothing is taken twice, nothing is lost."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from db import Delivery, Export, ExportedResult, Ledger, joined, read_export
+from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.states import EventKind
+from jobs import exchange
+from jobs.campaign import result as result_of
+from langford.errors import CheckFailed, Incomplete
+from langford.problem import Problem
+from langford.reference import published
+from langford.result import PartialResult
+from tests.unit.test_ledger import PLAN, PROBLEM, TASKS, TRUE, forged, fresh_database
+
+CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
+
+
+def export_of(results: list[PartialResult], seconds: float = 0.25) -> Export:
+    return Export(
+        "seven", PROBLEM, "polyphase", 8, TASKS,
+        tuple(ExportedResult(each, seconds, '{"host": "far"}') for each in results),
+    )
+
+
+def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
+    file = folder / name
+    file.write_bytes(export.to_bytes())
+    return file
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
+    yield opened
+    opened.close()
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.integers(-(2**200), 2**200), st.integers(0, 2**64), st.floats(0, 1e6), st.text(max_size=9)),
+        max_size=6,
+    )
+)
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, float, str]]
+) -> None:
+    results = tuple(
+        ExportedResult(PartialResult(k, value, value % 97, evaluated), round(seconds, 6), source)
+        for k, (value, evaluated, seconds, source) in enumerate(drawn)
+    )
+    export = Export("x", PROBLEM, "polyphase", 8, TASKS, results)
+    file = written(tmp_path_factory.mktemp("exports"), export)
+    assert read_export(file) == export
+    shuffled = replace(export, results=results[::-1])
+    assert shuffled.to_bytes() == export.to_bytes()
+
+
+def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path) -> None:
+    half = TASKS // 2
+    parts = [
+        written(tmp_path, export_of(TRUE[:half]), "a.gz"), written(tmp_path, export_of(TRUE[half - 1 :]), "b.gz"),
+    ]
+    campaign, events = exchange.take(ledger, parts[0])
+    assert events == [None] * half
+    with pytest.raises(Incomplete):
+        result_of(ledger, campaign)
+    for file in (parts[0], parts[1], parts[0], parts[1]):
+        exchange.take(ledger, file)
+    assert result_of(ledger, campaign).published == 26
+    progress = ledger.progress(campaign)
+    assert progress.tasks == {"done": TASKS}
+    assert progress.confirmed == 0
+    assert read_export(written(tmp_path, ledger.exported(campaign), "c.gz")).results == export_of(TRUE).results
+    assert exchange.count_of(parts)[1].published == 26
+
+
+def test_a_ledger_passes_over_its_own_results(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = ledger.create_campaign("seven", PROBLEM, "polyphase", 8, PLAN.work.tolist())
+    ledger.enrol("a", "host", "1")
+    leases = ledger.lease(campaign, "a", TASKS, 60)
+    ledger.accept(campaign, PLAN, [Delivery(each.attempt, TRUE[each.index], 1 / 3, "{}") for each in leases])
+    _, events = exchange.take(ledger, written(tmp_path, ledger.exported(campaign)))
+    assert events == []
+
+
+def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_path: Path) -> None:
+    exchange.take(ledger, written(tmp_path, export_of(TRUE)))
+    again = written(tmp_path, export_of(TRUE[:2], seconds=0.5))
+    assert exchange.take(ledger, again)[1] == [EventKind.CONFIRMED] * 2
+    assert exchange.take(ledger, again)[1] == []
+    wrong = written(tmp_path, export_of([forged(3)]))
+    campaign, events = exchange.take(ledger, wrong)
+    assert events == [EventKind.CONFLICT]
+    assert exchange.take(ledger, wrong)[1] == []
+    with pytest.raises(ConflictingResults):
+        result_of(ledger, campaign)
+
+
+def test_an_import_overtakes_a_lease(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = ledger.create_campaign("seven", PROBLEM, "polyphase", 8, PLAN.work.tolist())
+    ledger.enrol("a", "host", "1")
+    [lease] = ledger.lease(campaign, "a", 1, 60)
+    exchange.take(ledger, written(tmp_path, export_of(TRUE)))
+    late = Delivery(lease.attempt, TRUE[lease.index], 1.0, "{}")
+    assert ledger.accept(campaign, PLAN, [late]) == [EventKind.CONFIRMED]
+    assert ledger.progress(campaign).tasks == {"done": TASKS}
+
+
+def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tmp_path: Path) -> None:
+    bad = replace(TRUE[1], value=TRUE[1].value + 1)
+    with pytest.raises(CheckFailed, match="task 1"):
+        exchange.take(ledger, written(tmp_path, export_of([TRUE[0], bad])))
+    assert ledger.progress(ledger.campaign("seven")).tasks == {"ready": TASKS}
+
+
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    content = export_of(TRUE).to_bytes()
+    file = tmp_path / "damaged.gz"
+    # Bytes 4–9 of gzip's header hold a date and a system that nobody reads.
+    for place in (*range(4), *range(10, len(content))):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
+        with pytest.raises(BadExport):
+            read_export(file)
+    for length in range(0, len(content), 7):
+        file.write_bytes(content[:length])
+        with pytest.raises(BadExport):
+            read_export(file)
+
+
+def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
+    text = gzip.decompress(export_of(TRUE).to_bytes())
+    file = tmp_path / "changed.gz"
+    file.write_bytes(gzip.compress(text.replace(b'"seconds": 0.25', b'"seconds": 0.26', 1)))
+    with pytest.raises(BadExport, match="checksum"):
+        read_export(file)
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"{}", b"[1]\n{}\n", b'{"format": "other"}\n{"sha256": ""}\n', b"\xff\xfe\n\n",
+])
+def test_something_else_is_no_export(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "other.gz"
+    for written_bytes in (content, gzip.compress(content)):
+        file.write_bytes(written_bytes)
+        with pytest.raises(BadExport):
+            read_export(file)
+    with pytest.raises(BadExport, match="there is no export"):
+        read_export(tmp_path / "absent.gz")
+
+
+def test_a_sealed_file_with_other_fields_is_no_export(tmp_path: Path) -> None:
+    body = json.dumps({"format": "langford results 1", "campaign": "x"}).encode() + b"\n"
+    seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
+    file = tmp_path / "short.gz"
+    file.write_bytes(gzip.compress(body + seal))
+    with pytest.raises(BadExport):
+        read_export(file)
+
+
+def test_exports_of_different_campaigns_do_not_join() -> None:
+    other = replace(export_of([]), problem=Problem.langford(8))
+    with pytest.raises(CampaignMismatch):
+        joined([export_of(TRUE), other])
+    with pytest.raises(ConflictingResults):
+        joined([export_of(TRUE), export_of([forged(0)])])
+    with pytest.raises(CampaignMismatch, match="split"):
+        exchange.plan_for(replace(export_of([]), tasks=TASKS + 1))
+
+
+@pytest.mark.parametrize("file", sorted(CAMPAIGNS.glob("*.gz")), ids=lambda file: file.name)
+def test_the_campaigns_kept_here_hold(file: Path) -> None:
+    export = read_export(file)
+    plan = exchange.plan_for(export)
+    for each in export.results:
+        plan.expectation(each.result.index).check(each.result)
+    if len(export.results) == export.tasks:
+        assert exchange.count_of([file])[1].published == published(export.problem)
+    assert file.stat().st_size < 2 * 2**20
