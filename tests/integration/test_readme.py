@@ -10,12 +10,15 @@ import pytest
 
 from tests.integration.conftest import Run
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_console_blocks(langford: Run, block: str) -> None:
+def test_console_blocks(langford: Run, tmp_path: Path, block: str) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "campaigns").symlink_to(ROOT / "jobs" / "campaigns")
     for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, *expected = session.splitlines()
         program, *arguments = shlex.split(command)
