@@ -17,7 +17,7 @@ from db.errors import LedgerError
 from db.states import Outcome, TaskState
 from jobs.evaluation import PlanKey, plan_of
 from jobs.identity import Identity, is_dead
-from jobs.pool import Died, Failed, Finished, WorkerPool
+from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
 from langford.errors import LangfordError
 from langford.methods import Count, merge
 
@@ -75,6 +75,7 @@ class CampaignRun:
         tell: Callable[[Step], None] = lambda step: None,
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
+        pool_of: Callable[[PlanKey, Sequence[str]], Pool] = WorkerPool,
     ) -> None:
         """
         Args:
@@ -82,9 +83,11 @@ class CampaignRun:
             tell: called after every commit.
             stop_reason: asked often; a string stops the run at once ("SIGTERM").
             time_limit: seconds; no task starts that would probably not end before.
+            pool_of: makes the pool of workers, one per device.
         """
         self._ledger, self._campaign, self._devices = ledger, campaign, devices
         self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
+        self._pool_of = pool_of
         self._plan = plan_of(key_of(campaign))
         self._identity = Identity.fresh()
         self._stock: list[Lease] = []
@@ -108,7 +111,7 @@ class CampaignRun:
             return self._report(None)
         self._ledger.enrol(self._identity.worker, self._identity.host, self._identity.process)
         useful = max(1, progress.tasks.get(TaskState.READY, 1))
-        pool = WorkerPool(key_of(self._campaign), self._devices[:useful])
+        pool = self._pool_of(key_of(self._campaign), self._devices[:useful])
         try:
             stopped = self._work(pool)
         except BaseException:
@@ -121,7 +124,7 @@ class CampaignRun:
         self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
         return self._report(stopped)
 
-    def _work(self, pool: WorkerPool) -> str | None:
+    def _work(self, pool: Pool) -> str | None:
         """The loop; returns why it stopped early, None when nothing is left to do here."""
         draining = None
         while True:
@@ -140,7 +143,7 @@ class CampaignRun:
                 self._renewed = time.monotonic()
                 self._ledger.renew(self._leases, LEASE_SECONDS)
 
-    def _feed(self, pool: WorkerPool) -> None:
+    def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
             self._stock = self._ledger.lease(
                 self._campaign, self._identity.worker, self._batch(pool), LEASE_SECONDS
@@ -150,7 +153,7 @@ class CampaignRun:
             lease = self._stock.pop(0)
             pool.submit(lease.attempt, lease.index)
 
-    def _batch(self, pool: WorkerPool) -> int:
+    def _batch(self, pool: Pool) -> int:
         """Few leases while tasks are long, many when they are short."""
         return pool.idle_slots + (STOCK if self._tasks_here and self._slowest < 0.1 else 0)
 

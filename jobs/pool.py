@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Protocol
 
 from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of
 
@@ -46,6 +47,32 @@ class Died:
 
     tokens: tuple[int, ...]
     reason: str
+
+
+class Pool(Protocol):
+    """Workers that evaluate tasks of one plan."""
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks the workers can take now."""
+        ...
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of all tasks handed out."""
+        ...
+
+    def submit(self, token: int, index: int) -> None:
+        """Hand a task to the least busy worker; call only with idle slots."""
+        ...
+
+    def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
+        """Everything that happened, waiting up to ``timeout`` seconds for the first."""
+        ...
+
+    def stop(self) -> None:
+        """End the workers."""
+        ...
 
 
 @dataclass

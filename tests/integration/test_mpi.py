@@ -1,0 +1,156 @@
+"""Counting with a real mpirun: static and dynamic, and what happens when ranks die."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db import Ledger
+from jobs.evaluation import PlanKey, plan_of
+from jobs.mpi import share
+from tests.integration.conftest import COMMAND, ENVIRONMENT
+
+CAMPAIGN = "langford-19-polyphase-16"
+LONG = ("langford", "19", "--depth", "16")
+COUNT = "256,814,891,280"
+Mpirun = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def mpirun(tmp_path: Path) -> Mpirun:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    beside = Path(sys.executable).with_name("mpirun")
+    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
+    if launcher is None:
+        pytest.skip("needs mpirun")
+
+    def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [launcher, "-n", str(ranks), *COMMAND, "mpi", *arguments], cwd=tmp_path, env=ENVIRONMENT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    return start
+
+
+def output_of(process: subprocess.Popen[str]) -> str:
+    out, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    return out
+
+
+@pytest.mark.parametrize(("arguments", "count"), [
+    (["langford", "16", "--method", "godfrey", "--depth", "10"], "326721800"),
+    (["langford", "12"], "108144"),
+    (["langford", "10"], "0"),
+    (["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
+])
+def test_static(mpirun: Mpirun, arguments: list[str], count: str) -> None:
+    found = json.loads(output_of(mpirun(4, "--static", *arguments, "--json")))
+    assert (found["count"], found["ranks"]) == (count, 4)
+
+
+@given(st.sampled_from([0, 4, 8, 12]), st.integers(1, 9))
+def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
+    key = PlanKey("langford-12", "polyphase", depth)
+    shares = [share(key, rank, size) for rank in range(size)]
+    work = plan_of(key).work
+    assert sorted(index for mine in shares for index in mine) == list(range(len(work)))
+    loads = [work[mine].sum() for mine in shares]
+    assert max(loads) - min(loads) <= 2 * work.max()
+
+
+def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
+    arguments = ["langford", "15", "--depth", "12", "--json"]
+    assert json.loads(output_of(mpirun(4, *arguments)))["count"] == "39809640"
+    assert json.loads(output_of(mpirun(2, *arguments)))["count"] == "39809640"
+    ledger = Ledger(str(tmp_path / "langford.db"))
+    progress = ledger.progress(ledger.campaign("langford-15-polyphase-12"))
+    assert progress.attempts == {"done": progress.tasks["done"]}
+
+
+def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledger]:
+    """A campaign of seconds, with some of its tasks done."""
+    process = mpirun(4, *LONG)
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        if (tmp_path / "langford.db").exists():
+            try:
+                ledger = Ledger(str(tmp_path / "langford.db"))
+                if ledger.progress(ledger.campaign(CAMPAIGN)).tasks.get("done", 0) > 5:
+                    return process, ledger
+            except Exception:   # not created yet
+                pass
+        time.sleep(0.05)
+    raise AssertionError(process.communicate(timeout=10))
+
+
+def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    family = psutil.Process(process.pid).children(recursive=True)
+    return [each for each in family if "mpi" in each.cmdline() and "langford" in each.cmdline()]
+
+
+@pytest.mark.parametrize("which", ["worker", "server", "launcher"])
+def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path: Path, which: str) -> None:
+    process, ledger = started(tmp_path, mpirun)
+    ranks = sorted(ranks_of(process), key=lambda each: each.pid)
+    assert len(ranks) == 4
+    victim = {"worker": ranks[-1].pid, "server": ranks[0].pid, "launcher": process.pid}[which]
+    os.kill(victim, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    psutil.wait_procs(ranks, timeout=30)
+    before = ledger.progress(ledger.campaign(CAMPAIGN)).tasks.get("done", 0)
+    assert before > 5
+    assert COUNT in output_of(mpirun(3, *LONG))
+    progress = ledger.progress(ledger.campaign(CAMPAIGN))
+    assert progress.tasks == {"done": len(plan_of(PlanKey("langford-19", "polyphase", 16)).work)}
+    assert progress.conflicts == progress.confirmed == 0
+
+
+def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
+    process, ledger = started(tmp_path, mpirun)
+    for rank in ranks_of(process):
+        rank.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    progress = ledger.progress(ledger.campaign(CAMPAIGN))
+    assert "leased" not in progress.tasks
+    assert COUNT in output_of(mpirun(3, *LONG))
+
+
+def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    done = subprocess.run(
+        [*COMMAND, "mpi", "langford", "9"], env={**ENVIRONMENT, "SLURM_NTASKS": "4"}, cwd=tmp_path,
+        capture_output=True, text=True, check=False,
+    )
+    assert done.returncode == 2
+    assert "srun --mpi=pmi2" in done.stderr
+
+
+def test_one_rank_cannot_hand_out(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    done = subprocess.run([*COMMAND, "mpi", "langford", "9"], env=ENVIRONMENT, cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2
+    assert "two ranks or more" in done.stderr
+
+
+def test_bad_input_is_said_once(mpirun: Mpirun) -> None:
+    process = mpirun(3, "langford", "15", "--depth", "7")
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert errors.count("even depths") == 1
