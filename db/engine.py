@@ -63,7 +63,9 @@ def open_engine(where: str, create: bool) -> Engine:
             raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
     with translated(where):
         try:
-            engine = create_engine(url)
+            # Behind PgBouncer a prepared statement may meet another server connection.
+            postgres = url.get_backend_name() == "postgresql"
+            engine = create_engine(url, connect_args={"prepare_threshold": None} if postgres else {})
         except ModuleNotFoundError as error:
             raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
         if file is not None:

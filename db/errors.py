@@ -47,3 +47,15 @@ class ConflictingResults(LedgerError):
 
 class BadExport(LedgerError):
     """A file of exported results is damaged, cut short, or none at all."""
+
+
+class LeasesRunning(LedgerError):
+    """Workers hold leases of a ledger that is to be copied."""
+
+
+class NotEmpty(LedgerError):
+    """The ledger to copy into has campaigns already."""
+
+
+class CopyFailed(LedgerError):
+    """A copied table differs from its original."""

@@ -1,0 +1,106 @@
+"""Copy a whole ledger to another database, and prove that nothing was lost on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, Integer, Table, func, insert, select, text
+
+from db.engine import open_engine, translated
+from db.errors import CopyFailed, LeasesRunning, NotEmpty
+from db.models import Attempt, Base, Campaign
+
+BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class CopiedTable:
+    """Rows of a table and the SHA-256 over all of them, equal on both sides."""
+
+    name: str
+    rows: int
+    checksum: str
+
+
+def copy(source: str, target: str) -> list[CopiedTable]:
+    """Copy the ledger ``source`` into ``target``, a new or empty one, in one transaction.
+
+    Both are file names or database URLs; ids and times are kept.
+
+    Raises:
+        LeasesRunning: a worker is still at work on the source.
+        NotEmpty: the target has campaigns.
+        CopyFailed: what arrived is not what was sent; the target stays empty.
+        LedgerError: one of them cannot be opened.
+    """
+    there, here = open_engine(source, create=False), open_engine(target, create=True)
+    try:
+        with translated(source), _snapshot(there) as reading:
+            _require_quiet(reading, source)
+            with translated(target), here.begin() as writing:
+                if writing.scalar(select(func.count()).select_from(Campaign)):
+                    raise NotEmpty(f"{target} has campaigns: copy to a new ledger, or use export and import")
+                return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
+    finally:
+        there.dispose()
+        here.dispose()
+
+
+def _snapshot(engine: Engine) -> Connection:
+    """A connection that sees one state of the database throughout."""
+    connection = engine.connect().execution_options(read_only=True)
+    if engine.dialect.name == "postgresql":
+        connection = connection.execution_options(isolation_level="REPEATABLE READ")
+    return connection
+
+
+def _require_quiet(connection: Connection, where: str) -> None:
+    running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
+    if running:
+        raise LeasesRunning(
+            f"{running} leases of {where} are running: stop the workers, or run the campaign once more on this "
+            "host so that dead leases end, then copy"
+        )
+
+
+def _copy_table(reading: Connection, writing: Connection, table: Table) -> CopiedTable:
+    for batch in _batches(reading, table):
+        writing.execute(insert(table), batch)
+    numbered = "id" in table.columns and isinstance(table.columns["id"].type, Integer)
+    if numbered and writing.dialect.name == "postgresql":
+        _advance_sequence(writing, table)
+    sent, arrived = _summary(reading, table), _summary(writing, table)
+    if sent != arrived:
+        raise CopyFailed(
+            f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, with another checksum: "
+            "nothing was kept; check both databases"
+        )
+    return arrived
+
+
+def _batches(connection: Connection, table: Table) -> Iterator[list[dict[str, object]]]:
+    query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=BATCH_ROWS)
+    rows = connection.execute(query)
+    for batch in rows.mappings().partitions():
+        yield [dict(row) for row in batch]
+
+
+def _summary(connection: Connection, table: Table) -> CopiedTable:
+    digest, number = hashlib.sha256(), 0
+    for batch in _batches(connection, table):
+        number += len(batch)
+        for row in batch:
+            digest.update(repr(tuple(row.values())).encode())
+    return CopiedTable(table.name, number, digest.hexdigest())
+
+
+def _advance_sequence(connection: Connection, table: Table) -> None:
+    """The next id of Postgres follows those copied."""
+    connection.execute(
+        text(
+            f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
+            f"(SELECT coalesce(max(id), 0) + 1 FROM {table.name}), false)"
+        )
+    )
