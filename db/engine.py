@@ -22,8 +22,11 @@ from db.errors import (
     WrongSchema,
 )
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 """Alembic revision that this version reads and writes."""
+
+EARLIER = ("0001",)
+"""Revisions that it can upgrade."""
 
 BUSY_SECONDS = 30
 NETWORK_FILE_SYSTEMS = {
@@ -45,11 +48,12 @@ def ledger_url(where: str) -> URL:
     )
 
 
-def open_engine(where: str, create: bool) -> Engine:
+def open_engine(where: str, create: bool, earlier: bool = False) -> Engine:
     """An engine on a ledger with this version's schema.
 
     Args:
         create: whether an empty or absent database becomes a new ledger.
+        earlier: whether a ledger of an earlier version is brought to this version's schema.
 
     Raises one of the errors in :mod:`db.errors`.
     """
@@ -70,7 +74,7 @@ def open_engine(where: str, create: bool) -> Engine:
             raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
         if file is not None:
             _configure_sqlite(engine)
-        _require_schema(engine, where, create)
+        _require_schema(engine, where, create, earlier)
     return engine
 
 
@@ -94,7 +98,7 @@ def _configure_sqlite(engine: Engine) -> None:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
-def _require_schema(engine: Engine, where: str, create: bool) -> None:
+def _require_schema(engine: Engine, where: str, create: bool, earlier: bool) -> None:
     with engine.connect().execution_options(read_only=True) as connection:
         tables = set(inspect(connection).get_table_names())
         if tables and not {"alembic_version", "campaign", "attempt"} <= tables:
@@ -108,6 +112,13 @@ def _require_schema(engine: Engine, where: str, create: bool) -> None:
         upgrade(engine)
     elif found is None:
         raise NotALedger(f"{where} is empty; `langford run` makes it a ledger")
+    elif found in EARLIER and earlier:
+        upgrade(engine)
+    elif found in EARLIER:
+        raise WrongSchema(
+            f"{where} has schema {found} of an earlier version: `langford ledger upgrade {where}` brings it to "
+            f"{SCHEMA} (copy it first if earlier versions should still read it)"
+        )
     elif found != SCHEMA:
         raise WrongSchema(
             f"{where} has schema {found}, this version of langford needs {SCHEMA}: "

@@ -6,20 +6,23 @@ worker, a task is either done (its result is committed), or it can be leased aga
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from db import engine as engines
 from db import queries
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
 from db.exports import Export, ExportedResult
-from db.models import Attempt, Campaign, Event, Result, Task, Worker
+from db.models import Attempt, Campaign, Event, Result, Task, Token, Worker
 from db.queries import origin
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
-from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, Role, TaskState
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.problem import Problem
@@ -106,14 +109,39 @@ class Ledger:
             found = [queries.campaign(connection, name) for name in queries.campaign_names(connection)]
         return [each for each in found if each is not None]
 
+    # -- tokens ---------------------------------------------------------------------------
+
+    def new_token(self, campaign: CampaignRecord, role: Role) -> str:
+        """A fresh token for a campaign; the ledger keeps its SHA-256 only."""
+        token = secrets.token_urlsafe(32)
+        with self._writing() as connection:
+            connection.execute(
+                insert(Token).values(campaign_id=campaign.id, role=role, digest=_digest(token), created=Now())
+            )
+        return token
+
+    def revoke_tokens(self, campaign: CampaignRecord) -> int:
+        """Make all tokens of a campaign worthless; returns how many there were."""
+        with self._writing() as connection:
+            return connection.execute(delete(Token).where(Token.campaign_id == campaign.id)).rowcount
+
+    def role_of(self, campaign: CampaignRecord, token: str) -> Role | None:
+        """What the bearer of a token may do; compares in constant time."""
+        with self._reading() as connection:
+            known = queries.tokens(connection, campaign.id)
+        digest, found = _digest(token), None
+        for each, role in known:
+            if hmac.compare_digest(each, digest):
+                found = Role(role)
+        return found
+
     # -- leases ---------------------------------------------------------------------------
 
     def enrol(self, worker: str, host: str, process: str) -> None:
-        """Make a fresh worker known: ``process`` identifies it on its host."""
+        """Make a fresh worker known: ``process`` identifies it on its host.  Saying it twice is harmless."""
         with self._writing() as connection:
-            connection.execute(
-                insert(Worker).values(id=worker, host=host, process=process, started=Now())
-            )
+            if connection.scalar(select(Worker.id).where(Worker.id == worker)) is None:
+                connection.execute(insert(Worker).values(id=worker, host=host, process=process, started=Now()))
 
     def lease(self, campaign: CampaignRecord, worker: str, count: int, seconds: float) -> list[Lease]:
         """Grant up to ``count`` ready tasks for ``seconds``, largest estimated work first.
@@ -146,6 +174,11 @@ class Ledger:
         return [
             Lease(attempt, row.task_index, row.work) for attempt, row in zip(attempts, rows, strict=True)
         ]
+
+    def own_attempts(self, campaign: CampaignRecord, attempts: Sequence[int]) -> list[int]:
+        """Those of the attempts that belong to the campaign."""
+        with self._reading() as connection:
+            return list(queries.attempts(connection, campaign.id, list(attempts)))
 
     def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
         """Move the deadlines ``seconds`` from now; returns the attempts that still run.
@@ -253,8 +286,15 @@ class Ledger:
         fresh: list[Delivery] = []
         superseded: list[int] = []
         known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
+        owned = queries.attempts(connection, campaign.id, [each.attempt for each in deliveries])
         for each in deliveries:
             index, value = each.result.index, str(each.result.value)
+            if owned.get(each.attempt) != index:
+                # Nobody leased this: a forgery, or a mix-up that must not end another task's attempt.
+                events.append(EventKind.REFUSED)
+                detail = f"no attempt {each.attempt} at task {index}"
+                self._record(connection, campaign.id, EventKind.REFUSED, None, None, detail)
+                continue
             try:
                 plan.expectation(index).check(each.result)
             except CheckFailed as error:
@@ -294,6 +334,11 @@ class Ledger:
         """How far the campaign is."""
         with self._reading() as connection:
             return queries.progress(connection, campaign.id)
+
+    def standing(self, campaign: CampaignRecord) -> tuple[dict[str, int], dict[str, float]]:
+        """Tasks and work by state: what of :meth:`progress` costs little."""
+        with self._reading() as connection:
+            return queries.standing(connection, campaign.id)
 
     def tasks(self, campaign: CampaignRecord, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
@@ -369,3 +414,7 @@ class Ledger:
                 campaign_id=campaign, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
             )
         )
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -100,3 +100,14 @@ class Event(Base):
     at: Mapped[float] = mapped_column(Float(53))
     kind: Mapped[str] = mapped_column(String(12))
     detail: Mapped[str] = mapped_column(Text, default="")
+
+
+class Token(Base):
+    """The right to talk to a server about a campaign; only the token's SHA-256 is kept."""
+
+    __tablename__ = "token"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    role: Mapped[str] = mapped_column(String(10))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created: Mapped[float] = mapped_column(Float(53))

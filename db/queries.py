@@ -7,7 +7,7 @@ import hashlib
 from sqlalchemy import Connection, case, func, select
 
 from db.exports import ExportedResult
-from db.models import Attempt, Campaign, Event, Result, Task, Worker
+from db.models import Attempt, Campaign, Event, Result, Task, Token, Worker
 from db.records import CampaignRecord, Progress, TaskRecord
 from db.states import EventKind
 from langford.arithmetic.limbs import exact_sum
@@ -87,6 +87,20 @@ def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[i
     return {row.task_index: (row.value, row.attempt_id) for row in rows}
 
 
+def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, int]:
+    """The task of each of these attempts, as far as they exist."""
+    rows = connection.execute(
+        select(Attempt.id, Attempt.task_index).where(Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen))
+    )
+    return {row.id: row.task_index for row in rows}
+
+
+def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
+    """(digest, role) of the campaign's tokens."""
+    rows = connection.execute(select(Token.digest, Token.role).where(Token.campaign_id == campaign_id))
+    return [(row.digest, row.role) for row in rows]
+
+
 def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
     """(task, what disagrees) of every conflict on record."""
     rows = connection.execute(
@@ -106,13 +120,19 @@ def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, s
     return [(row.id, row.host, row.process) for row in rows]
 
 
-def progress(connection: Connection, campaign_id: int) -> Progress:
-    """Tasks, work, attempts and results in figures."""
+def standing(connection: Connection, campaign_id: int) -> tuple[dict[str, int], dict[str, float]]:
+    """(tasks, work) by state."""
     states = connection.execute(
         select(Task.state, func.count(), func.sum(Task.work))
         .where(Task.campaign_id == campaign_id)
         .group_by(Task.state)
     ).all()
+    return {row[0]: row[1] for row in states}, {row[0]: float(row[2]) for row in states}
+
+
+def progress(connection: Connection, campaign_id: int) -> Progress:
+    """Tasks, work, attempts and results in figures."""
+    tasks_by_state, work_by_state = standing(connection, campaign_id)
     attempts = connection.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
         .where(Attempt.campaign_id == campaign_id)
@@ -128,8 +148,8 @@ def progress(connection: Connection, campaign_id: int) -> Progress:
         select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
     ).all()
     return Progress(
-        {row[0]: row[1] for row in states},
-        {row[0]: float(row[2]) for row in states},
+        tasks_by_state,
+        work_by_state,
         sum(row.seconds for row in done),
         exact_sum([int(row.evaluated) for row in done]),
         {row[0]: row[1] for row in attempts},

@@ -36,3 +36,15 @@ class EventKind(StrEnum):
     CONFLICT = "conflict"
     REFUSED = "refused"
     SET_ASIDE = "set-aside"
+
+
+class Role(StrEnum):
+    """What the bearer of a token may do with a campaign; each role includes those before."""
+
+    READER = "reader"
+    WORKER = "worker"
+    ADMIN = "admin"
+
+    def includes(self, other: Role) -> bool:
+        """Whether this role may do what ``other`` may."""
+        return list(Role).index(self) >= list(Role).index(other)

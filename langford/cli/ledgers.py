@@ -25,3 +25,13 @@ def copy(source: str, target: str) -> None:
 
     for table in copying.copy(source, target):
         print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
+
+
+@ledger.command()
+@click.argument("where")
+def upgrade(where: str) -> None:
+    """Bring a ledger of an earlier version to this version's schema."""
+    from db import engine
+
+    engine.open_engine(where, create=False, earlier=True).dispose()
+    print(f"{where} has schema {engine.SCHEMA}")

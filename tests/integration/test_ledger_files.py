@@ -133,3 +133,15 @@ def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None
     status = langford("status")
     holder.communicate("")
     assert status.returncode == 0, status.stderr
+
+
+def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7").returncode == 0
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("DROP TABLE token")
+        database.execute("UPDATE alembic_version SET version_num = '0001'")
+    refused = langford("status")
+    assert refused.returncode == 2
+    assert "langford ledger upgrade langford.db" in refused.stderr
+    assert langford("ledger", "upgrade", "langford.db").returncode == 0
+    assert langford("result", "langford-7-polyphase-0").returncode == 0

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from db import Delivery, Ledger, copying
 from db.errors import CopyFailed, LeasesRunning, LedgerUnreachable, NotEmpty
 from db.models import Task
-from db.states import Outcome
+from db.states import Outcome, Role
 from jobs.campaign import result
 from langford.cli.main import cli
 from tests.unit.test_ledger import PLAN, TASKS, TRUE, fresh_database, new_campaign
@@ -23,6 +23,7 @@ def used(where: str) -> None:
     """A ledger with a bit of everything, and one task left."""
     ledger = Ledger(where, create=True)
     campaign = new_campaign(ledger)
+    ledger.new_token(campaign, Role.WORKER)
     first, *rest = ledger.lease(campaign, "a", TASKS, 60)
     ledger.fail(campaign, rest[0].attempt, "an error with 'quotes' and ünïcode")
     ledger.release([first.attempt], Outcome.PREEMPTED, "SIGTERM")

@@ -1,0 +1,61 @@
+"""A worker's durable outbox: results wait here until the server has them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from db import Delivery
+from jobs import wire
+
+SUFFIX = ".result.json"
+
+
+class Outbox:
+    """A folder with one file per result; several workers may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def put(self, delivery: Delivery) -> None:
+        """Keep a delivery: it is on disk when this returns.  Raises OSError."""
+        file = self._file(delivery)
+        unfinished = file.with_suffix(f".{os.getpid()}")
+        try:
+            with unfinished.open("w") as stream:
+                json.dump(wire.delivery_document(delivery), stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            unfinished.replace(file)
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def waiting(self) -> Iterator[Delivery]:
+        """All deliveries kept.  A file that holds none is set aside under another name."""
+        for file in sorted(self.folder.glob(f"*{SUFFIX}")):
+            try:
+                yield wire.delivery_of(json.loads(file.read_text()))
+            except FileNotFoundError:
+                continue   # another worker has sent it
+            except (ValueError, wire.BadMessage):
+                with suppress(OSError):
+                    file.replace(file.with_suffix(".bad"))
+
+    def remove(self, delivery: Delivery) -> None:
+        """Forget a delivery that has arrived."""
+        with suppress(FileNotFoundError):
+            self._file(delivery).unlink()
+
+    def _file(self, delivery: Delivery) -> Path:
+        return self.folder / f"{delivery.attempt}{SUFFIX}"

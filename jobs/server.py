@@ -1,0 +1,196 @@
+"""The task server: leases and results of a ledger's campaigns over HTTP.
+
+    GET  /campaigns/NAME              reader  how far it is
+    POST /campaigns/NAME/workers      worker  {worker, host, process}
+    POST /campaigns/NAME/leases       worker  {worker, count, seconds} → {leases}
+    POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
+    POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
+    POST /campaigns/NAME/failures     worker  {attempt, reason} → {set_aside}
+    POST /campaigns/NAME/results      worker  {deliveries} → {events}
+    POST /campaigns/NAME/retries      admin   {} → {reopened}
+
+Requests carry "Authorization: Bearer TOKEN".  A request may be repeated: results are told apart by their
+attempt, and an attempt that has ended stays ended.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from db import CampaignRecord, Ledger
+from db.errors import LedgerError, NoSuchCampaign
+from db.states import Outcome, Role
+from jobs import wire
+from jobs.campaign import key_of
+from jobs.evaluation import plan_of
+from jobs.wire import BadMessage
+
+LARGEST_BODY = 4 * 2**20
+REQUESTS_PER_SECOND, BURST = 200.0, 400.0
+LONGEST_LEASE = 24 * 3600
+
+Operation = Callable[[Ledger, CampaignRecord, Any], dict[str, Any]]
+
+
+class RateLimit:
+    """So many requests a second from one address, and a burst of more."""
+
+    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
+        self._per_second, self._burst = per_second, burst
+        self._left: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, address: str) -> float:
+        """0 when a request is welcome, else the seconds until the next one is."""
+        now = time.monotonic()
+        with self._lock:
+            left, since = self._left.get(address, (self._burst, now))
+            left = min(self._burst, left + (now - since) * self._per_second)
+            welcome = left >= 1
+            self._left[address] = (left - welcome, now)
+            return 0.0 if welcome else (1 - left) / self._per_second
+
+
+def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = None) -> Starlette:
+    """The server of these campaigns of a ledger; raises NoSuchCampaign."""
+    campaigns = {name: ledger.campaign(name) for name in names}
+    limit = limit or RateLimit()
+
+    def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+        async def respond(request: Request) -> Response:
+            wait = limit.wait(request.client.host if request.client else "")
+            if wait:
+                return _error(429, "too many requests; wait and repeat", {"Retry-After": f"{wait:.2f}"})
+            campaign = campaigns.get(request.path_params["name"])
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not token:
+                return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+            # Without a token of the campaign nobody learns whether it exists.
+            own = await run_in_threadpool(ledger.role_of, campaign, token) if campaign else None
+            if campaign is None or own is None:
+                return _error(403, "this token is not one of such a campaign")
+            if not own.includes(role):
+                return _error(403, f"this needs a token of role {role}, yours is {own}")
+            try:
+                document = await _document(request)
+                return JSONResponse(await run_in_threadpool(operation, ledger, campaign, document))
+            except TooLarge:
+                return _error(413, f"a request may have {LARGEST_BODY} bytes")
+            except BadMessage as error:
+                return _error(400, str(error))
+            except LedgerError as error:
+                return _error(503, str(error), {"Retry-After": "2"})
+
+        return respond
+
+    def route(path: str, method: str, role: Role, operation: Operation) -> Route:
+        return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
+
+    return Starlette(routes=[
+        route("", "GET", Role.READER, _info),
+        route("/workers", "POST", Role.WORKER, _enrol),
+        route("/leases", "POST", Role.WORKER, _lease),
+        route("/renewals", "POST", Role.WORKER, _renew),
+        route("/releases", "POST", Role.WORKER, _release),
+        route("/failures", "POST", Role.WORKER, _fail),
+        route("/results", "POST", Role.WORKER, _accept),
+        route("/retries", "POST", Role.ADMIN, _retry),
+    ])
+
+
+class TooLarge(Exception):
+    """The body of a request is too large."""
+
+
+async def _document(request: Request) -> Any:
+    if request.method == "GET":
+        return None
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise TooLarge
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMessage(f"the body is no JSON ({error})") from error
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status, headers)
+
+
+def _info(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    tasks, work = ledger.standing(campaign)
+    return asdict(wire.CampaignInfo(
+        campaign.name, campaign.problem.name, campaign.method, campaign.depth, campaign.tasks, campaign.work,
+        tasks, work,
+    ))
+
+
+def _enrol(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "worker", "host", "process")
+    worker, host, process = (wire.text(fields[name]) for name in ("worker", "host", "process"))
+    ledger.enrol(worker[:36], host[:255], process[:80])
+    return {}
+
+
+def _lease(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "worker", "count", "seconds")
+    count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
+    leases = ledger.lease(campaign, wire.text(fields["worker"]), count, _seconds(fields["seconds"]))
+    return {"leases": [asdict(lease) for lease in leases]}
+
+
+def _renew(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "attempts", "seconds")
+    return {"running": sorted(ledger.renew(_attempts(ledger, campaign, fields), _seconds(fields["seconds"])))}
+
+
+def _release(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "attempts", "outcome", "note")
+    if fields["outcome"] not in (Outcome.RELEASED, Outcome.PREEMPTED):
+        raise BadMessage("an attempt is given back as released or preempted")
+    ledger.release(_attempts(ledger, campaign, fields), Outcome(fields["outcome"]), wire.text(fields["note"]))
+    return {}
+
+
+def _fail(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "attempt", "reason")
+    [attempt] = _attempts(ledger, campaign, {"attempts": [fields["attempt"]]}) or [-1]
+    return {"set_aside": ledger.fail(campaign, attempt, wire.text(fields["reason"]))}
+
+
+def _accept(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    fields = wire.exactly(document, "deliveries")
+    deliveries = [wire.delivery_of(each) for each in wire.several(fields["deliveries"])]
+    if any(each.result.index >= campaign.tasks for each in deliveries):
+        raise BadMessage(f"the campaign has {campaign.tasks} tasks")
+    return {"events": ledger.accept(campaign, plan_of(key_of(campaign)), deliveries)}
+
+
+def _retry(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+    return {"reopened": ledger.reopen(campaign)}
+
+
+def _seconds(value: Any) -> float:
+    return min(wire.real(value), LONGEST_LEASE)
+
+
+def _attempts(ledger: Ledger, campaign: CampaignRecord, fields: dict[str, Any]) -> list[int]:
+    """Those of the attempts that are the campaign's: a token opens no other campaign."""
+    return ledger.own_attempts(campaign, [wire.integer(each) for each in wire.several(fields["attempts"])])
+
+
+__all__ = ["NoSuchCampaign", "RateLimit", "application"]

@@ -1,0 +1,234 @@
+"""A worker of a task server: leases, evaluates, keeps results in its outbox until they have arrived.
+
+The server may be away, restart, or forget this worker's leases: work goes on with the tasks at hand, and
+their results are delivered when it is back; a late result counts or confirms.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from db import Delivery, Lease
+from db.states import EventKind, Outcome
+from jobs.campaign import DEATHS_IN_A_ROW, LEASE_SECONDS, RunReport, Step, WorkersKeepDying
+from jobs.client import Backoff, RemoteCampaign, ServerAway
+from jobs.evaluation import PlanKey
+from jobs.identity import Identity
+from jobs.outbox import Outbox
+from jobs.pool import Died, Failed, Finished, WorkerPool
+from jobs.wire import MOST_AT_ONCE, CampaignInfo
+
+IDLE_SECONDS = 5.0
+"""Between questions for work while other workers hold all of it."""
+STOCK = 64
+SHORT_TASK_SECONDS = 0.1
+
+
+class RemoteRun:
+    """One start of a worker on this machine's devices."""
+
+    def __init__(
+        self,
+        server: RemoteCampaign,
+        outbox: Outbox,
+        devices: Sequence[str],
+        tell: Callable[[Step], None] = lambda step: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
+        time_limit: float | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        """As jobs.campaign.CampaignRun, with a server in the ledger's place.
+
+        A lease lasts ``lease_seconds`` after the last sign of life.
+        """
+        self._lease_seconds = lease_seconds
+        self._server, self._outbox, self._devices = server, outbox, devices
+        self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
+        self._identity = Identity.fresh()
+        self._asking, self._sending = Backoff(), Backoff()
+        self._stock: list[Lease] = []
+        self._leases: dict[int, Lease] = {}
+        self._unkept: list[Delivery] = []
+        self._info: CampaignInfo | None = None
+        self._enrolled = False
+        self._away = False
+        self._deaths = 0
+        self._slowest = self._work_here = 0.0
+        self._tasks_here = 0
+
+    def run(self) -> RunReport:
+        """Work until the campaign is done or a reason to stop comes up.
+
+        Raises ServerRefuses when the server will have nothing of this worker.
+        """
+        self._started = self._renewed = time.monotonic()
+        stopped = self._await_server()
+        if stopped is None and self._info is not None and self._info.unfinished:
+            info = self._info
+            pool = WorkerPool(PlanKey(info.problem, info.method, info.depth), self._devices)
+            try:
+                stopped = self._work(pool)
+            finally:
+                pool.stop()
+                self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped or "end")
+        self._flush(at_once=True)
+        set_aside = self._info.tasks_by_state.get("set-aside", 0) if self._info else 0
+        return RunReport(self._tasks_here, time.monotonic() - self._started, stopped, set_aside)
+
+    def _await_server(self) -> str | None:
+        """Get to know the campaign; returns why to stop before that."""
+        while self._info is None:
+            reason = self._stop_reason() or self._out_of_time()
+            if reason:
+                return reason
+            if self._asking.due:
+                self._ask(self._look)
+            else:
+                time.sleep(0.05)
+        return None
+
+    def _work(self, pool: WorkerPool) -> str | None:
+        draining = None
+        while True:
+            stopped = self._stop_reason()
+            if stopped:
+                self._handle(list(pool.poll(0)))
+                return stopped
+            draining = draining or self._out_of_time()
+            if not draining and pool.idle_slots and not self._stock and self._asking.due:
+                self._ask(lambda: self._fetch(pool))
+            while self._stock and pool.idle_slots and not draining:
+                lease = self._stock.pop(0)
+                pool.submit(lease.attempt, lease.index)
+            if not pool.in_flight and (draining or (self._info is not None and not self._info.unfinished)):
+                return draining
+            self._handle(list(pool.poll(0.1)))
+            self._flush()
+            if time.monotonic() - self._renewed > self._lease_seconds / 4:
+                self._renewed = time.monotonic()
+                self._ask(lambda: self._server.renew(self._leases, self._lease_seconds))
+
+    # -- talking to the server ----------------------------------------------------------------
+
+    def _ask(self, question: Callable[[], object]) -> None:
+        """Ask once; while the server is away the next question waits longer."""
+        try:
+            question()
+        except ServerAway as error:
+            self._asking.failed()
+            if not self._away:
+                self._say(f"{error}; work goes on, asking again")
+            self._away = True
+        else:
+            if self._away:
+                self._say("the server is back")
+            self._away = False
+
+    def _look(self) -> None:
+        self._info = self._server.info()
+        self._asking.succeeded()
+        self._tell(self._step())
+
+    def _fetch(self, pool: WorkerPool) -> None:
+        if not self._enrolled:
+            self._server.enrol(self._identity)
+            self._enrolled = True
+        short = self._tasks_here and self._slowest < SHORT_TASK_SECONDS
+        count = min(MOST_AT_ONCE, pool.idle_slots + (STOCK if short else 0))
+        self._stock = self._server.lease(self._identity.worker, count, self._lease_seconds)
+        self._leases.update({lease.attempt: lease for lease in self._stock})
+        self._asking.succeeded()
+        if not self._stock:
+            # Others hold the rest, or nothing is left; results of ours may still be on their way.
+            self._flush(at_once=True)
+            self._look()
+            self._asking.pause(IDLE_SECONDS)
+
+    def _flush(self, at_once: bool = False) -> None:
+        """Deliver what waits; what does not arrive stays in the outbox."""
+        if not (self._sending.due or at_once):
+            return
+        waiting = [*self._unkept, *self._outbox.waiting()]
+        for start in range(0, len(waiting), MOST_AT_ONCE):
+            batch = waiting[start : start + MOST_AT_ONCE]
+            try:
+                events = self._server.deliver(batch)
+            except ServerAway as error:
+                self._sending.failed()
+                if not self._away:
+                    self._say(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
+                self._away = True
+                return
+            self._sending.succeeded()
+            for delivery, event in zip(batch, events, strict=True):
+                self._outbox.remove(delivery)
+                if event not in (None, EventKind.CONFIRMED):
+                    self._say(f"task {delivery.result.index}: its result is {event}")
+            self._unkept = []
+        if waiting and not self._leases:
+            self._asking.succeeded()   # that may have been the last of all
+
+    def _give_back(self, outcome: Outcome, note: str) -> None:
+        if self._leases:
+            self._ask(lambda: self._server.release(self._leases, outcome, note))
+
+    # -- what the pool reports ----------------------------------------------------------------
+
+    def _handle(self, messages: list[Finished | Failed | Died]) -> None:
+        for message in messages:
+            if isinstance(message, Finished):
+                self._keep(message)
+            elif isinstance(message, Failed):
+                lease, reason = self._leases.pop(message.token), message.reason
+                self._say(f"task {lease.index} failed: {reason}")
+                self._ask(lambda lease=lease, reason=reason: self._server.fail(lease.attempt, reason))  # type: ignore[misc]
+            else:
+                self._bury(message)
+
+    def _keep(self, message: Finished) -> None:
+        self._deaths = 0
+        found = message.evaluation
+        delivery = Delivery(message.token, found.result, found.seconds, found.provenance)
+        try:
+            self._outbox.put(delivery)
+        except OSError as error:
+            # Better in memory than nowhere: it is delivered as soon as the server answers.
+            self._unkept.append(delivery)
+            self._say(f"the outbox {self._outbox.folder} does not take results ({error.strerror}); make room")
+        lease = self._leases.pop(message.token)
+        self._slowest = max(self._slowest, found.seconds)
+        self._tasks_here += 1
+        self._work_here += lease.work
+        self._tell(self._step())
+
+    def _bury(self, message: Died) -> None:
+        self._deaths += 1
+        tokens = list(message.tokens)
+        for token in tokens:
+            del self._leases[token]
+        self._ask(lambda: self._server.release(tokens, Outcome.PREEMPTED, message.reason))
+        self._say(f"{message.reason}; its tasks go back to the queue")
+        if self._deaths >= DEATHS_IN_A_ROW:
+            raise WorkersKeepDying(
+                f"{self._deaths} worker processes died in a row without finishing a task "
+                f"(last: {message.reason}): check memory and start again"
+            )
+
+    def _out_of_time(self) -> str | None:
+        if self._time_limit is None:
+            return None
+        left = self._time_limit - (time.monotonic() - self._started)
+        return "time limit" if left < self._slowest * 1.5 or left <= 0 else None
+
+    def _say(self, message: str) -> None:
+        self._tell(self._step(message))
+
+    def _step(self, message: str | None = None) -> Step:
+        info = self._info
+        done = info.tasks_by_state.get("done", 0) if info else 0
+        work = info.work_by_state.get("done", 0.0) if info else 0.0
+        return Step(
+            done + self._tasks_here, work + self._work_here, self._work_here, time.monotonic() - self._started,
+            message,
+        )

@@ -1,0 +1,166 @@
+"""``langford create``, ``token``, ``serve`` and ``work``: campaigns of many machines."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+
+import click
+
+from langford.cli.campaigns import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, seconds_of
+from langford.cli.options import METHOD_NAMES, cores, device_option, ledger_option
+from langford.errors import LangfordError
+from langford.problem import VARIANTS, Problem
+
+PORT = 8765
+
+
+class OpenToAll(LangfordError):
+    """A server would send tokens over a network in the clear."""
+
+
+@click.command(epilog="""\b
+Examples:
+  langford create langford 27 --depth 16 --ledger postgresql://host/records""")
+@click.argument("variant", type=click.Choice(VARIANTS[:-1]))
+@click.argument("n", type=int)
+@click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
+@click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
+@click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
+@click.option("--name", help="The campaign's name; default: problem, method and depth.")
+@ledger_option
+def create(
+    variant: str, n: int, copies: int, method: str | None, depth: int | None, name: str | None, ledger: str
+) -> None:
+    """Write a campaign with all its tasks into a ledger, for workers to come."""
+    from db import Ledger
+    from langford.methods import default_method, find_method
+
+    problem = Problem.named(variant, n, copies)
+    way = find_method(method, problem) if method else default_method(problem)
+    depth = way.suggested_depth(problem) if depth is None else depth
+    work = way.plan(problem, depth).work.tolist()
+    campaign = Ledger(ledger, create=True).create_campaign(
+        name or f"{problem.name}-{way.name}-{depth}", problem, way.name, depth, work
+    )
+    print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
+
+
+@click.command(epilog="""\b
+Examples:
+  langford token langford-27-polyphase-16 > worker.token
+  langford token langford-27-polyphase-16 --role reader""")
+@click.argument("campaign")
+@click.option("--role", type=click.Choice(["reader", "worker", "admin"]), default="worker", show_default=True)
+@click.option("--revoke", is_flag=True, help="Make all tokens of the campaign worthless instead.")
+@ledger_option
+def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
+    """Print a new token for a campaign; the ledger keeps only its hash."""
+    from db import Ledger
+    from db.states import Role
+
+    book = Ledger(ledger)
+    record = book.campaign(campaign)
+    if revoke:
+        print(f"{book.revoke_tokens(record)} tokens revoked")
+    else:
+        print(book.new_token(record, Role(role)))
+
+
+@click.command(epilog="""\b
+Examples:
+  langford serve langford-27-polyphase-16
+  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key""")
+@click.argument("names", nargs=-1, required=True)
+@ledger_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=int, default=PORT, show_default=True)
+@click.option("--certificate", type=click.Path(exists=True), help="TLS certificate chain, PEM.")
+@click.option("--key", type=click.Path(exists=True), help="The certificate's private key, PEM.")
+@click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
+def serve(
+    names: tuple[str, ...], ledger: str, host: str, port: int, certificate: str | None, key: str | None,
+    insecure: bool,
+) -> None:
+    """Hand out the tasks of campaigns to workers anywhere, and take their results."""
+    if not (certificate or insecure or _is_loopback(host)):
+        raise OpenToAll(
+            f"on {host} tokens would travel in the clear: give --certificate and --key, or --insecure inside a "
+            "network that you trust"
+        )
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise LangfordError("the server needs starlette and uvicorn: pip install 'langford[server]'") from error
+    from db import Ledger
+    from jobs import server
+
+    app = server.application(Ledger(ledger), names)
+    uvicorn.run(
+        app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
+        server_header=False, timeout_graceful_shutdown=5,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@click.command(epilog="""\b
+Examples:
+  LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
+  langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
+
+SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `langford run`.""")
+@click.argument("url")
+@click.option("--token-file", type=click.Path(exists=True, path_type=Path), help="Default: LANGFORD_TOKEN.")
+@click.option("--certificate", type=click.Path(exists=True), help="A certificate to trust besides the system's.")
+@click.option("--outbox", type=click.Path(path_type=Path), envvar="LANGFORD_OUTBOX",
+              help="Folder for results on their way; default: in ~/.local/state/langford.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
+@device_option
+@click.option("--time-limit", callback=seconds_of, metavar="TIME",
+              help="Stop in good time before: seconds or HH:MM:SS.")
+@click.option("--lease", type=click.FloatRange(min=1), default=120, show_default=True,
+              help="Seconds after its last sign of life that this worker's tasks go to others.")
+@click.pass_context
+def work(
+    context: click.Context, url: str, token_file: Path | None, certificate: str | None, outbox: Path | None,
+    workers: int | None, device: str, time_limit: float | None, lease: float,
+) -> None:
+    """Work for a task server until its campaign is done."""
+    stop = StopSignals()
+    from jobs.campaign import Step
+    from jobs.client import RemoteCampaign, ServerRefuses
+    from jobs.outbox import Outbox
+    from jobs.worker import RemoteRun
+    from langford.cli import display
+    from langford.methods.devices import devices
+
+    secret = token_file.read_text().strip() if token_file else os.environ.get("LANGFORD_TOKEN", "")
+    if not secret:
+        raise ServerRefuses("give a token: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+    server = RemoteCampaign(url, secret, certificate)
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    box = Outbox(outbox or state / "langford" / "outbox" / server.name)
+
+    def tell(step: Step) -> None:
+        if step.message:
+            display.say(step.message)
+
+    places = devices(device, workers or cores())
+    report = RemoteRun(server, box, places, tell, stop.reason, time_limit, lease).run()
+    waiting = len(list(box.waiting()))
+    display.say(
+        f"{report.tasks_here} tasks done here" + (f", {waiting} results wait in {box.folder}" if waiting else "")
+    )
+    if stop.received:
+        context.exit(128 + stop.received)
+    if report.stopped or waiting:
+        context.exit(INCOMPLETE)
+    if report.set_aside:
+        context.exit(TASKS_SET_ASIDE)

@@ -1,0 +1,243 @@
+"""A real server, real workers, and what goes wrong between them: after each fault the exact count."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from db import Ledger
+from jobs.campaign import result
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.integration.test_ledger_files import small_disk
+
+__all__ = ["small_disk"]
+
+NAME = "langford-19-polyphase-16"
+COUNT = 256_814_891_280
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Farm:
+    """A campaign in a ledger, its server, and its workers."""
+
+    def __init__(self, folder: Path, langford: Run) -> None:
+        self.folder, self.port = folder, free_port()
+        assert langford("create", "langford", "19", "--depth", "16").returncode == 0
+        self.token = langford("token", NAME).stdout.strip()
+        self.ledger = Ledger(str(folder / "langford.db"))
+        self.campaign = self.ledger.campaign(NAME)
+        self.processes: list[subprocess.Popen[str]] = []
+        self.server = self.serve()
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token}
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
+        )
+        self.processes.append(process)
+        return process
+
+    def serve(self) -> subprocess.Popen[str]:
+        process = self.start("serve", NAME, "--port", str(self.port))
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return process
+            time.sleep(0.05)
+        raise AssertionError(process.communicate(timeout=5))
+
+    def work(self, *options: str, port: int | None = None, outbox: str = "outbox") -> subprocess.Popen[str]:
+        url = f"http://127.0.0.1:{port or self.port}/{NAME}"
+        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options)
+
+    def done(self) -> int:
+        return self.ledger.standing(self.campaign)[0].get("done", 0)
+
+    def wait_until(self, enough: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 100
+        while not enough():
+            assert time.monotonic() < deadline, "it takes too long"
+            time.sleep(0.02)
+
+    def finish(self, *workers: subprocess.Popen[str]) -> None:
+        """All workers end well, and the ledger holds each task once and the exact count."""
+        for worker in workers:
+            _, errors = worker.communicate(timeout=150)
+            assert worker.returncode == 0, errors
+        assert result(self.ledger, self.campaign).published == COUNT
+        progress = self.ledger.progress(self.campaign)
+        assert progress.tasks == {"done": self.campaign.tasks}
+        assert progress.conflicts == 0
+
+
+@pytest.fixture
+def farm(tmp_path: Path, langford: Run) -> Iterator[Farm]:
+    made = Farm(tmp_path, langford)
+    yield made
+    for process in made.processes:
+        process.kill()
+        process.communicate()
+
+
+def test_a_server_killed_again_and_again(farm: Farm) -> None:
+    workers = [farm.work() for _ in range(2)]
+    for share in (0.2, 0.5):
+        farm.wait_until(lambda share=share: farm.done() > share * farm.campaign.tasks)  # type: ignore[misc]
+        farm.server.kill()
+        farm.server.wait()
+        time.sleep(0.7)
+        farm.server = farm.serve()
+    farm.finish(*workers)
+
+
+def test_workers_killed_at_random(farm: Farm) -> None:
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    for _ in range(3):
+        before = farm.done()
+        workers = [farm.work() for _ in range(2)]
+        farm.wait_until(lambda before=before: farm.done() > before + 5)  # type: ignore[misc]
+        time.sleep(chance.uniform(0, 0.5))
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    farm.finish(farm.work())
+
+
+def test_sigterm_gives_leases_back(farm: Farm) -> None:
+    worker = farm.work()
+    farm.wait_until(lambda: farm.done() > 5)
+    worker.send_signal(signal.SIGTERM)
+    worker.communicate(timeout=30)
+    assert worker.returncode == 128 + signal.SIGTERM
+    progress = farm.ledger.progress(farm.campaign)
+    assert "leased" not in progress.tasks
+    assert progress.attempts.get("preempted", 0) > 0
+    assert not list((farm.folder / "outbox").iterdir())
+
+
+def test_a_time_limit_drains(farm: Farm) -> None:
+    worker = farm.work("--time-limit", "6")
+    worker.communicate(timeout=60)
+    assert worker.returncode == 3
+    assert "leased" not in farm.ledger.progress(farm.campaign).tasks
+
+
+class Proxy:
+    """A relay to the server that can be cut: connections break, new ones hang or are refused."""
+
+    def __init__(self, to: int) -> None:
+        self.port, self._to, self.cut = free_port(), to, False
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            inner, _ = self._listener.accept()
+            if self.cut:
+                inner.close()
+                continue
+            outer = socket.create_connection(("127.0.0.1", self._to))
+            for pair in ((inner, outer), (outer, inner)):
+                threading.Thread(target=self._relay, args=pair, daemon=True).start()
+
+    def _relay(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while content := source.recv(4096):
+                if self.cut:
+                    break   # the request may have arrived, its answer has not
+                target.sendall(content)
+        for each in (source, target):
+            each.close()
+
+
+def test_a_network_that_is_cut(farm: Farm) -> None:
+    proxy = Proxy(farm.port)
+    workers = [farm.work(port=proxy.port, outbox=f"outbox-{k}") for k in range(2)]
+    for share in (0.1, 0.3, 0.5):
+        farm.wait_until(lambda share=share: farm.done() > share * farm.campaign.tasks)  # type: ignore[misc]
+        proxy.cut = True
+        time.sleep(1)
+        proxy.cut = False
+    farm.finish(*workers)
+
+
+def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
+    worker = farm.work("--lease", "60")
+    farm.wait_until(lambda: farm.done() > 5)
+    farm.server.kill()
+    farm.server.wait()
+    outbox = farm.folder / "outbox"
+    farm.wait_until(lambda: len(list(outbox.glob("*.result.json"))) > 0)
+    worker.kill()
+    worker.wait()
+    kept = [int(file.name.partition(".")[0]) for file in outbox.glob("*.result.json")]
+    farm.server = farm.serve()
+    stopped = farm.work("--time-limit", "0")
+    stopped.communicate(timeout=60)
+    assert not list(outbox.glob("*.result.json"))
+    tasks = {task.index for task in farm.ledger.tasks(farm.campaign, "done")}
+    assert len(tasks) >= 5 + len(kept)
+
+
+def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(b"0" * 2**16)
+    worker = farm.work(outbox=str(small_disk / "outbox"))
+    _, errors = worker.communicate(timeout=150)
+    assert "No space left" in errors
+    farm.finish(worker) if worker.returncode == 0 else pytest.fail(errors)
+
+
+def test_a_wrong_token_ends_the_worker(farm: Farm) -> None:
+    farm.token = "wrong"
+    worker = farm.work()
+    _, errors = worker.communicate(timeout=60)
+    assert worker.returncode == 2
+    assert "refuses" in errors
+
+
+def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Path) -> None:
+    langford("create", "langford", "7")
+    done = langford("serve", "langford-7-polyphase-0", "--host", "0.0.0.0")
+    assert done.returncode == 2
+    assert "--certificate" in done.stderr
+
+
+def test_tls(farm: Farm, tmp_path: Path) -> None:
+    key, certificate = tmp_path / "server.key", tmp_path / "server.pem"
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)],
+        capture_output=True, check=False,
+    )
+    if made.returncode:
+        pytest.skip("needs openssl")
+    farm.server.kill()
+    farm.server.wait()
+    os.environ.pop("SSL_CERT_FILE", None)
+    server = farm.start(
+        "serve", NAME, "--port", str(farm.port), "--certificate", str(certificate), "--key", str(key)
+    )
+    url = f"https://localhost:{farm.port}/{NAME}"
+    options = ["--workers", "1", "--outbox", "outbox", "--time-limit", "8"]
+    worker = farm.start("work", url, "--certificate", str(certificate), *options)
+    worker.communicate(timeout=60)
+    assert worker.returncode == 3
+    assert farm.done() > 0
+    server.kill()

@@ -1,0 +1,154 @@
+"""The task server's answers, the wire format and the outbox, without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from db import Delivery, Ledger
+from db.states import Role
+from jobs import server, wire
+from jobs.outbox import Outbox
+from langford.result import PartialResult
+from tests.unit.test_ledger import TASKS, TRUE, forged, new_campaign
+
+HUGE = st.integers(-(2**200), 2**200)
+DELIVERIES = st.builds(
+    Delivery, st.integers(0, 2**40), st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
+    st.floats(0, 1e9), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
+)
+
+
+class Farm:
+    """A server of one campaign, and what a client of each role says to it."""
+
+    def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.campaign = new_campaign(self.ledger)
+        self.tokens = {role: self.ledger.new_token(self.campaign, role) for role in Role}
+        self.client = TestClient(server.application(self.ledger, ["seven"], limit))
+
+    def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
+
+    def deliver(self, *deliveries: Delivery) -> Any:
+        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries])
+        return answer.json().get("events", answer.status_code)
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path)
+    yield made
+    made.ledger.close()
+
+
+def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
+    for _ in range(2):   # a repeated request changes nothing
+        assert farm.post("/workers", worker="w", host="h", process="1").status_code == 200
+    leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
+    assert len(leases) == TASKS
+    works = [lease["work"] for lease in leases]
+    assert works == sorted(works, reverse=True)
+    assert farm.post("/renewals", attempts=[leases[0]["attempt"]], seconds=60).json()["running"]
+    back = [leases[0]["attempt"]]
+    assert farm.post("/releases", attempts=back, outcome="preempted", note="SIGTERM").status_code == 200
+    assert farm.post("/failures", attempt=leases[1]["attempt"], reason="x").json() == {"set_aside": False}
+    done = [Delivery(each["attempt"], TRUE[each["index"]], 0.5, "{}") for each in leases]
+    assert farm.deliver(*done) == [None] * TASKS
+    assert farm.deliver(*done) == [None] * TASKS
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
+    info = wire.info_of(farm.client.get("/campaigns/seven", headers=headers).json())
+    assert info.tasks_by_state == {"done": TASKS}
+    assert info.unfinished == 0
+
+
+def test_forged_and_corrupted_results(farm: Farm) -> None:
+    first, second, *_ = farm.post("/leases", worker="a", count=3, seconds=60).json()["leases"]
+    true = Delivery(first["attempt"], TRUE[first["index"]], 0.5, "{}")
+    assert farm.deliver(replace(true, attempt=second["attempt"])) == ["refused"]
+    assert farm.deliver(replace(true, attempt=999)) == ["refused"]
+    assert farm.ledger.progress(farm.campaign).attempts == {"running": 3}
+    corrupted = replace(TRUE[second["index"]], value=TRUE[second["index"]].value + 1)
+    assert farm.deliver(Delivery(second["attempt"], corrupted, 0.5, "{}")) == ["refused"]
+    assert farm.deliver(true) == [None]
+    assert farm.deliver(replace(true, result=forged(first["index"]))) == ["conflict"]
+    assert farm.deliver(Delivery(1, PartialResult(TASKS, 0, 0, 0), 0.5, "{}")) == 400
+    assert farm.ledger.progress(farm.campaign).tasks["done"] == 1
+
+
+def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
+    assert farm.client.get("/campaigns/seven").status_code == 401
+    assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
+    own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
+    assert farm.client.get("/campaigns/other", headers=own).status_code == 403
+    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1).status_code == 403
+    assert farm.post("/retries", Role.WORKER).status_code == 403
+    assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
+    assert farm.ledger.revoke_tokens(farm.campaign) == 3
+    assert farm.post("/retries", Role.ADMIN).status_code == 403
+    for token in farm.tokens.values():
+        for file in tmp_path.iterdir():
+            assert token.encode() not in file.read_bytes()
+
+
+def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
+    other = farm.ledger.create_campaign("other", farm.campaign.problem, "polyphase", 8, [1.0] * TASKS)
+    [lease] = farm.ledger.lease(other, "a", 1, 60)
+    farm.post("/releases", attempts=[lease.attempt], outcome="released", note="")
+    farm.post("/failures", attempt=lease.attempt, reason="x")
+    assert farm.post("/renewals", attempts=[lease.attempt], seconds=60).json() == {"running": []}
+    assert farm.deliver(Delivery(lease.attempt, TRUE[lease.index], 0.5, "{}")) == ["refused"]
+    assert farm.ledger.progress(other).attempts == {"running": 1}
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"[]", b"{", b"\xff", b'{"worker": "a"}', b'{"worker": "a", "count": 0, "seconds": 1}',
+    b'{"worker": "a", "count": true, "seconds": 1}', b'{"worker": "a", "count": 1, "seconds": -1}',
+    b'{"worker": "a", "count": 1, "seconds": NaN}', b'{"worker": 1, "count": 1, "seconds": 1}',
+    b'{"worker": "a", "count": 1, "seconds": 1, "more": 1}', b"[" * 100_000,
+    b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix",
+])
+def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
+    answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)
+    assert answer.status_code == 400, answer.text
+    assert farm.ledger.progress(farm.campaign).attempts == {}
+
+
+def test_limits_on_size_and_rate(tmp_path: Path) -> None:
+    farm = Farm(tmp_path, server.RateLimit(per_second=0.1, burst=3))
+    large = "x" * (server.LARGEST_BODY + 1)
+    assert farm.post("/failures", attempt=1, reason=large).status_code == 413
+    assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
+    answer = farm.post("/retries", Role.ADMIN)
+    assert float(answer.headers["Retry-After"]) > 1
+
+
+@given(DELIVERIES)
+def test_deliveries_travel_unchanged(delivery: Delivery) -> None:
+    assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(delivery)))) == delivery
+
+
+def test_the_outbox_keeps_what_is_whole(tmp_path: Path) -> None:
+    outbox = Outbox(tmp_path / "box")
+    kept = [Delivery(7, TRUE[0], 0.5, "{}"), Delivery(12, TRUE[1], 0.5, "{}")]
+    for delivery in kept:
+        outbox.put(delivery)
+    cut = tmp_path / "box" / "9.result.json"
+    cut.write_text(json.dumps(asdict(kept[0]))[:20])
+    assert sorted(Outbox(tmp_path / "box").waiting(), key=lambda each: each.attempt) == kept
+    assert not cut.exists()
+    assert cut.with_suffix(".bad").exists()
+    outbox.remove(kept[0])
+    outbox.remove(kept[0])
+    assert list(outbox.waiting()) == kept[1:]
