@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from threading import Lock
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -38,10 +39,12 @@ class Ledger:
         """Open ``where``, a file name or database URL; ``create`` makes a new one if need be."""
         self.where = where
         self._engine = engines.open_engine(where, create)
+        # The threads of one process wait in turn: SQLite's own waiting is polling, and unfair.
+        self._turn = Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with engines.translated(self.where), self._engine.begin() as connection:
+        with engines.translated(self.where), self._turn, self._engine.begin() as connection:
             yield connection
 
     @contextmanager
