@@ -87,6 +87,8 @@ def run(
 
     way = find_method(method, problem) if method else default_method(problem)
     places = devices(device, workers or cores())
+    if depth is not None:
+        plan_of(PlanKey(problem.name, way.name, depth))   # a bad depth leaves no ledger behind
     book = Ledger(ledger, create=True)
     if depth is None:
         depth = _depth(book, name, problem, way, places[0], task_time)
