@@ -6,57 +6,28 @@ worker, a task is either done (its result is committed), or it can be leased aga
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from threading import Lock
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
-from db import engine as engines
-from db import queries
+from db import queries, transitions
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
 from db.exports import Export, ExportedResult
-from db.models import Attempt, Campaign, Event, Result, Task, Token, Worker
+from db.models import Attempt, Campaign, Task, Worker
 from db.queries import origin
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
-from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, Role, TaskState
+from db.states import EventKind, Outcome, TaskState
+from db.tokens import TokenRegister
+from db.transitions import BULK_ROWS
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.problem import Problem
 from langford.result import PartialResult
 
-BULK_ROWS = 10_000
 
-
-class Ledger:
+class Ledger(TokenRegister):
     """An open ledger.  Methods raise the errors of :mod:`db.errors`."""
-
-    def __init__(self, where: str, create: bool = False) -> None:
-        """Open ``where``, a file name or database URL; ``create`` makes a new one if need be."""
-        self.where = where
-        self._engine = engines.open_engine(where, create)
-        # The threads of one process wait in turn: SQLite's own waiting is polling, and unfair.
-        self._turn = Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with engines.translated(self.where), self._turn, self._engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with engines.translated(self.where), self._engine.connect() as connection:
-            connection = connection.execution_options(read_only=True)
-            with connection.begin():
-                yield connection
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._engine.dispose()
 
     # -- campaigns ------------------------------------------------------------------------
 
@@ -83,7 +54,7 @@ class Ledger:
                         for k, each in enumerate(work[start : start + BULK_ROWS])
                     ]
                     connection.execute(insert(Task), rows)
-                self._record(connection, identity, EventKind.CREATED)
+                transitions.record(connection, identity, EventKind.CREATED)
                 existing = queries.campaign(connection, name)
             assert existing is not None
         wanted = (problem, method, depth, len(work))
@@ -112,32 +83,6 @@ class Ledger:
             found = [queries.campaign(connection, name) for name in queries.campaign_names(connection)]
         return [each for each in found if each is not None]
 
-    # -- tokens ---------------------------------------------------------------------------
-
-    def new_token(self, campaign: CampaignRecord, role: Role) -> str:
-        """A fresh token for a campaign; the ledger keeps its SHA-256 only."""
-        token = secrets.token_urlsafe(32)
-        with self._writing() as connection:
-            connection.execute(
-                insert(Token).values(campaign_id=campaign.id, role=role, digest=_digest(token), created=Now())
-            )
-        return token
-
-    def revoke_tokens(self, campaign: CampaignRecord) -> int:
-        """Make all tokens of a campaign worthless; returns how many there were."""
-        with self._writing() as connection:
-            return connection.execute(delete(Token).where(Token.campaign_id == campaign.id)).rowcount
-
-    def role_of(self, campaign: CampaignRecord, token: str) -> Role | None:
-        """What the bearer of a token may do; compares in constant time."""
-        with self._reading() as connection:
-            known = queries.tokens(connection, campaign.id)
-        digest, found = _digest(token), None
-        for each, role in known:
-            if hmac.compare_digest(each, digest):
-                found = Role(role)
-        return found
-
     # -- leases ---------------------------------------------------------------------------
 
     def enrol(self, worker: str, host: str, process: str) -> None:
@@ -152,7 +97,7 @@ class Ledger:
         Leases past their deadline go back to the queue first.
         """
         with self._writing() as connection:
-            self._expire(connection, campaign.id, Attempt.deadline < Now())
+            transitions.expire(connection, campaign.id, Attempt.deadline < Now())
             rows = connection.execute(
                 select(Task.task_index, Task.work)
                 .where(Task.campaign_id == campaign.id, Task.state == TaskState.READY)
@@ -160,7 +105,7 @@ class Ledger:
                 .limit(count)
                 .with_for_update(skip_locked=True)
             ).all()
-            self._set_state(connection, campaign.id, [row.task_index for row in rows], TaskState.LEASED)
+            transitions.set_state(connection, campaign.id, [row.task_index for row in rows], TaskState.LEASED)
             if not rows:
                 return []
             attempts = connection.scalars(
@@ -200,17 +145,17 @@ class Ledger:
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
         with self._writing() as connection:
-            self._end(connection, Attempt.id.in_(list(attempts)), outcome, note)
+            transitions.end(connection, Attempt.id.in_(list(attempts)), outcome, note)
 
     def release_worker(self, worker: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""
         with self._writing() as connection:
-            return self._end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, note)
+            return transitions.end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, note)
 
     def fail(self, campaign: CampaignRecord, attempt: int, reason: str) -> bool:
         """The task itself failed.  Returns whether it was set aside for failing too often."""
         with self._writing() as connection:
-            return self._fail(connection, campaign.id, attempt, reason)
+            return transitions.fail(connection, campaign.id, attempt, reason)
 
     def reopen(self, campaign: CampaignRecord) -> int:
         """Make the tasks that were set aside ready again; returns how many."""
@@ -296,12 +241,12 @@ class Ledger:
                 # Nobody leased this: a forgery, or a mix-up that must not end another task's attempt.
                 events.append(EventKind.REFUSED)
                 detail = f"no attempt {each.attempt} at task {index}"
-                self._record(connection, campaign.id, EventKind.REFUSED, None, None, detail)
+                transitions.record(connection, campaign.id, EventKind.REFUSED, None, None, detail)
                 continue
             try:
                 plan.expectation(index).check(each.result)
             except CheckFailed as error:
-                self._fail(connection, campaign.id, each.attempt, str(error))
+                transitions.fail(connection, campaign.id, each.attempt, str(error))
                 kind, detail = EventKind.REFUSED, str(error)
             else:
                 if index not in known:
@@ -315,9 +260,9 @@ class Ledger:
                 kind = EventKind.CONFIRMED if first == value else EventKind.CONFLICT
                 detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
             events.append(kind)
-            self._record(connection, campaign.id, kind, index, each.attempt, detail)
-        self._insert(connection, campaign, fresh)
-        self._end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
+            transitions.record(connection, campaign.id, kind, index, each.attempt, detail)
+        transitions.insert_results(connection, campaign, fresh)
+        transitions.end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
         return events
 
     def results(self, campaign: CampaignRecord) -> list[PartialResult]:
@@ -347,77 +292,3 @@ class Ledger:
         """All tasks, or those in one state, by index."""
         with self._reading() as connection:
             return queries.tasks(connection, campaign.id, state)
-
-    # -- within a transaction -------------------------------------------------------------
-
-    def _insert(self, connection: Connection, campaign: CampaignRecord, fresh: Sequence[Delivery]) -> None:
-        """Insert the first results of their tasks, which are done then."""
-        if not fresh:
-            return
-        rows = [
-            {
-                "campaign_id": campaign.id, "task_index": each.result.index, "attempt_id": each.attempt,
-                "value": str(each.result.value), "residue": str(each.result.residue),
-                "evaluated": str(each.result.evaluated), "seconds": each.seconds,
-                "provenance": each.provenance,
-            }
-            for each in fresh
-        ]
-        connection.execute(insert(Result).values(accepted=Now()), rows)
-        self._end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
-        done = [each.result.index for each in fresh]
-        self._set_state(connection, campaign.id, done, TaskState.DONE)
-
-    def _fail(self, connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
-        index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
-        if not self._end(connection, Attempt.id == attempt, Outcome.FAILED, reason) or index is None:
-            return False
-        key = Task.campaign_id == campaign, Task.task_index == index
-        connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
-        if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
-            return False
-        self._set_state(connection, campaign, [index], TaskState.SET_ASIDE)
-        self._record(connection, campaign, EventKind.SET_ASIDE, index, attempt, reason)
-        return True
-
-    def _expire(self, connection: Connection, campaign: int, overdue: object) -> None:
-        self._end(connection, (Attempt.campaign_id == campaign) & overdue, Outcome.EXPIRED, None)
-
-    def _end(self, connection: Connection, which: object, outcome: Outcome, note: str | None) -> int:
-        """End running attempts; their tasks are ready again unless done.  Returns how many."""
-        ended = connection.execute(
-            update(Attempt)
-            .where(which, Attempt.ended.is_(None))  # type: ignore[arg-type]
-            .values(ended=Now(), outcome=outcome, **({} if note is None else {"note": note}))
-            .returning(Attempt.campaign_id, Attempt.task_index)
-        ).all()
-        for campaign in {row.campaign_id for row in ended}:
-            indices = [row.task_index for row in ended if row.campaign_id == campaign]
-            self._set_state(connection, campaign, indices, TaskState.READY, TaskState.LEASED)
-        return len(ended)
-
-    def _set_state(
-        self, connection: Connection, campaign: int, indices: list[int], state: TaskState,
-        only: TaskState | None = None,
-    ) -> None:
-        for start in range(0, len(indices), BULK_ROWS):
-            chosen = update(Task).where(
-                Task.campaign_id == campaign, Task.task_index.in_(indices[start : start + BULK_ROWS])
-            )
-            if only is not None:
-                chosen = chosen.where(Task.state == only)
-            connection.execute(chosen.values(state=state))
-
-    def _record(
-        self, connection: Connection, campaign: int, kind: EventKind,
-        task: int | None = None, attempt: int | None = None, detail: str = "",
-    ) -> None:
-        connection.execute(
-            insert(Event).values(
-                campaign_id=campaign, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
-            )
-        )
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,90 @@
+"""What happens to tasks and attempts within a transaction: each function is one change of state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, insert, select, update
+
+from db.clock import Now
+from db.models import Attempt, Event, Result, Task
+from db.records import CampaignRecord, Delivery
+from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+
+BULK_ROWS = 10_000
+
+
+def insert_results(connection: Connection, campaign: CampaignRecord, fresh: Sequence[Delivery]) -> None:
+    """Insert the first results of their tasks, which are done then."""
+    if not fresh:
+        return
+    rows = [
+        {
+            "campaign_id": campaign.id, "task_index": each.result.index, "attempt_id": each.attempt,
+            "value": str(each.result.value), "residue": str(each.result.residue),
+            "evaluated": str(each.result.evaluated), "seconds": each.seconds,
+            "provenance": each.provenance,
+        }
+        for each in fresh
+    ]
+    connection.execute(insert(Result).values(accepted=Now()), rows)
+    end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
+    done = [each.result.index for each in fresh]
+    set_state(connection, campaign.id, done, TaskState.DONE)
+
+
+def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
+    """An attempt failed by itself; whether its task is set aside for failing too often."""
+    index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
+    if not end(connection, Attempt.id == attempt, Outcome.FAILED, reason) or index is None:
+        return False
+    key = Task.campaign_id == campaign, Task.task_index == index
+    connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
+    if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
+        return False
+    set_state(connection, campaign, [index], TaskState.SET_ASIDE)
+    record(connection, campaign, EventKind.SET_ASIDE, index, attempt, reason)
+    return True
+
+
+def expire(connection: Connection, campaign: int, overdue: object) -> None:
+    """End the campaign's attempts that ``overdue`` describes."""
+    end(connection, (Attempt.campaign_id == campaign) & overdue, Outcome.EXPIRED, None)
+
+
+def end(connection: Connection, which: object, outcome: Outcome, note: str | None) -> int:
+    """End running attempts; their tasks are ready again unless done.  Returns how many."""
+    ended = connection.execute(
+        update(Attempt)
+        .where(which, Attempt.ended.is_(None))  # type: ignore[arg-type]
+        .values(ended=Now(), outcome=outcome, **({} if note is None else {"note": note}))
+        .returning(Attempt.campaign_id, Attempt.task_index)
+    ).all()
+    for campaign in {row.campaign_id for row in ended}:
+        indices = [row.task_index for row in ended if row.campaign_id == campaign]
+        set_state(connection, campaign, indices, TaskState.READY, TaskState.LEASED)
+    return len(ended)
+
+
+def set_state(connection: Connection, campaign: int, indices: list[int], state: TaskState,
+    only: TaskState | None = None,
+) -> None:
+    """Put tasks into a state, or only those that are in state ``only``."""
+    for start in range(0, len(indices), BULK_ROWS):
+        chosen = update(Task).where(
+            Task.campaign_id == campaign, Task.task_index.in_(indices[start : start + BULK_ROWS])
+        )
+        if only is not None:
+            chosen = chosen.where(Task.state == only)
+        connection.execute(chosen.values(state=state))
+
+
+def record(connection: Connection, campaign: int, kind: EventKind,
+    task: int | None = None, attempt: int | None = None, detail: str = "",
+) -> None:
+    """Remember an event."""
+    connection.execute(
+        insert(Event).values(
+            campaign_id=campaign, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
+        )
+    )
