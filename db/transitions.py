@@ -66,8 +66,8 @@ def end(connection: Connection, which: object, outcome: Outcome, note: str | Non
     return len(ended)
 
 
-def set_state(connection: Connection, campaign: int, indices: list[int], state: TaskState,
-    only: TaskState | None = None,
+def set_state(
+    connection: Connection, campaign: int, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
     """Put tasks into a state, or only those that are in state ``only``."""
     for start in range(0, len(indices), BULK_ROWS):
@@ -79,8 +79,9 @@ def set_state(connection: Connection, campaign: int, indices: list[int], state: 
         connection.execute(chosen.values(state=state))
 
 
-def record(connection: Connection, campaign: int, kind: EventKind,
-    task: int | None = None, attempt: int | None = None, detail: str = "",
+def record(
+    connection: Connection, campaign: int, kind: EventKind, task: int | None = None, attempt: int | None = None,
+    detail: str = "",
 ) -> None:
     """Remember an event."""
     connection.execute(
