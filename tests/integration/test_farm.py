@@ -44,8 +44,8 @@ class Farm:
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token}
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token, **variables}
         process = subprocess.Popen(
             [*COMMAND, *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
         )
@@ -61,9 +61,11 @@ class Farm:
             time.sleep(0.05)
         raise AssertionError(process.communicate(timeout=5))
 
-    def work(self, *options: str, port: int | None = None, outbox: str = "outbox") -> subprocess.Popen[str]:
+    def work(
+        self, *options: str, port: int | None = None, outbox: str = "outbox", **variables: str
+    ) -> subprocess.Popen[str]:
         url = f"http://127.0.0.1:{port or self.port}/{NAME}"
-        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options)
+        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **variables)
 
     def done(self) -> int:
         return self.ledger.standing(self.campaign)[0].get("done", 0)
@@ -118,6 +120,18 @@ def test_workers_killed_at_random(farm: Farm) -> None:
             worker.kill()
             worker.wait()
     farm.finish(farm.work())
+
+
+def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
+    folder = farm.folder / "shifted"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import os, time\nreal = time.time\ntime.time = lambda: real() + float(os.environ['SHIFT'])\n"
+    )
+    workers = [farm.work(PYTHONPATH=str(folder), SHIFT=shift) for shift in ("3600", "-3600")]
+    farm.finish(*workers)
+    attempts = farm.ledger.progress(farm.campaign).attempts
+    assert attempts == {"done": farm.campaign.tasks}   # no lease ran out
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
