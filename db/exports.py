@@ -18,18 +18,9 @@ from pathlib import Path
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from langford.errors import LangfordError
 from langford.problem import Problem
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 FORMAT = "langford results 1"
-
-
-@dataclass(frozen=True)
-class ExportedResult:
-    """A result with its computing time and provenance (JSON)."""
-
-    result: PartialResult
-    seconds: float
-    provenance: str
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ class Export:
     method: str
     depth: int
     tasks: int
-    results: tuple[ExportedResult, ...]
+    results: tuple[Evaluation, ...]
 
     def to_bytes(self) -> bytes:
         """The file's content."""
@@ -86,7 +77,7 @@ def read_export(file: Path) -> Export:
             raise BadExport(f"{file} does not match its checksum: it was changed or damaged; get it again")
         sources = [document["source"] for document in documents[: header["sources"]]]
         results = tuple(
-            ExportedResult(
+            Evaluation(
                 PartialResult(
                     document["task"], int(document["value"]), int(document["residue"]), int(document["evaluated"])
                 ),
@@ -109,7 +100,7 @@ def read_export(file: Path) -> Export:
 def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults."""
     first = exports[0]
-    found: dict[int, ExportedResult] = {}
+    found: dict[int, Evaluation] = {}
     for each in exports:
         wanted = (first.problem, first.method, first.depth, first.tasks)
         if (each.problem, each.method, each.depth, each.tasks) != wanted:
@@ -124,7 +115,7 @@ def joined(exports: Sequence[Export]) -> Export:
     )
 
 
-def _add(found: dict[int, ExportedResult], results: Iterable[ExportedResult]) -> None:
+def _add(found: dict[int, Evaluation], results: Iterable[Evaluation]) -> None:
     for each in results:
         known = found.setdefault(each.result.index, each)
         if known.result != each.result:

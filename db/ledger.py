@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select, update
 from db import queries, transitions
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
-from db.exports import Export, ExportedResult
+from db.exports import Export
 from db.models import Attempt, Campaign, Task, Worker
 from db.queries import origin
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
@@ -23,7 +23,7 @@ from db.transitions import BULK_ROWS
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.problem import Problem
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 
 class Ledger(TokenRegister):
@@ -188,7 +188,7 @@ class Ledger(TokenRegister):
             return self._accept(connection, campaign, plan, deliveries)
 
     def take(
-        self, campaign: CampaignRecord, plan: Plan, worker: str, imported: Sequence[ExportedResult]
+        self, campaign: CampaignRecord, plan: Plan, worker: str, imported: Sequence[Evaluation]
     ) -> list[EventKind | None]:
         """Take exported results as attempts of ``worker``, all in one transaction.
 

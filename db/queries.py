@@ -6,13 +6,12 @@ import hashlib
 
 from sqlalchemy import Connection, case, func, select
 
-from db.exports import ExportedResult
 from db.models import Attempt, Campaign, Event, Result, Task, Token, Worker
 from db.records import CampaignRecord, Progress, TaskRecord
 from db.states import EventKind
 from langford.arithmetic.limbs import exact_sum
 from langford.problem import Problem
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
@@ -42,7 +41,7 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
     ]
 
 
-def exported(connection: Connection, campaign_id: int) -> list[ExportedResult]:
+def exported(connection: Connection, campaign_id: int) -> list[Evaluation]:
     """All accepted results with time and provenance, by task."""
     rows = connection.execute(
         select(
@@ -52,7 +51,7 @@ def exported(connection: Connection, campaign_id: int) -> list[ExportedResult]:
         .order_by(Result.task_index)
     )
     return [
-        ExportedResult(
+        Evaluation(
             PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)),
             row.seconds, row.provenance,
         )
@@ -60,7 +59,7 @@ def exported(connection: Connection, campaign_id: int) -> list[ExportedResult]:
     ]
 
 
-def origin(each: ExportedResult) -> str:
+def origin(each: Evaluation) -> str:
     """What tells an exported result from another evaluation of its task."""
     text = f"{each.result} {each.seconds:.6f} {each.provenance}"
     return "import " + hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
-from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of, plan_of
+from jobs.evaluation import PlanKey, evaluate, evaluator_of, plan_of
 from langford.methods import Count, merge
+from langford.result import Evaluation
 
 
 def count(

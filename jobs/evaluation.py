@@ -13,7 +13,7 @@ from langford.methods import Plan, find_method
 from langford.methods.devices import CPU, evaluator, index_of
 from langford.problem import Problem
 from langford.provenance import kernel_hash, versions
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,6 @@ class PlanKey:
     problem: str
     method: str
     depth: int
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """A task's result, the seconds it took and where it comes from (JSON)."""
-
-    result: PartialResult
-    seconds: float
-    provenance: str
 
 
 @lru_cache(maxsize=4)

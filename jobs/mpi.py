@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of, plan_of
+from jobs.evaluation import PlanKey, evaluate, evaluator_of, plan_of
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford.errors import LangfordError
 from langford.methods import Count, merge
 from langford.methods.devices import CPU, devices
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 TASK, REPLY = 1, 2
 STOP = -1

@@ -18,7 +18,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from jobs.evaluation import Evaluation, PlanKey, evaluate, evaluator_of
+from jobs.evaluation import PlanKey, evaluate, evaluator_of
+from langford.result import Evaluation
 
 _CONTEXT = multiprocessing.get_context("spawn")
 PREFETCH = 2

@@ -29,7 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import CampaignRecord, Ledger
-from db.errors import LedgerError, NoSuchCampaign
+from db.errors import LedgerError
 from db.states import Outcome, Role
 from jobs import wire
 from jobs.campaign import key_of
@@ -192,5 +192,3 @@ def _attempts(ledger: Ledger, campaign: CampaignRecord, fields: dict[str, Any]) 
     """Those of the attempts that are the campaign's: a token opens no other campaign."""
     return ledger.own_attempts(campaign, [wire.integer(each) for each in wire.several(fields["attempts"])])
 
-
-__all__ = ["NoSuchCampaign", "RateLimit", "application"]

@@ -27,6 +27,15 @@ class PartialResult:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A task's result, the computing time in seconds and where it comes from (JSON)."""
+
+    result: PartialResult
+    seconds: float
+    provenance: str
+
+
+@dataclass(frozen=True)
 class Expectation:
     """What a correct partial result must satisfy (necessary, not sufficient).
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db import Delivery, Export, ExportedResult, Ledger, joined, read_export
+from db import Delivery, Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import EventKind
 from jobs import exchange
@@ -21,7 +21,7 @@ from jobs.campaign import result as result_of
 from langford.errors import CheckFailed, Incomplete
 from langford.problem import Problem
 from langford.reference import published
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 from tests.unit.test_ledger import PLAN, PROBLEM, TASKS, TRUE, forged, fresh_database
 
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
@@ -30,7 +30,7 @@ CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
 def export_of(results: list[PartialResult], seconds: float = 0.25) -> Export:
     return Export(
         "seven", PROBLEM, "polyphase", 8, TASKS,
-        tuple(ExportedResult(each, seconds, '{"host": "far"}') for each in results),
+        tuple(Evaluation(each, seconds, '{"host": "far"}') for each in results),
     )
 
 
@@ -58,7 +58,7 @@ def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, float, str]]
 ) -> None:
     results = tuple(
-        ExportedResult(PartialResult(k, value, value % 97, evaluated), round(seconds, 6), source)
+        Evaluation(PartialResult(k, value, value % 97, evaluated), round(seconds, 6), source)
         for k, (value, evaluated, seconds, source) in enumerate(drawn)
     )
     export = Export("x", PROBLEM, "polyphase", 8, TASKS, results)
