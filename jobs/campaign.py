@@ -15,21 +15,13 @@ from dataclasses import dataclass
 from db import CampaignRecord, Delivery, Lease, Ledger
 from db.errors import LedgerError
 from db.states import Outcome, TaskState
+from jobs.effort import LEASE_SECONDS, Effort
 from jobs.evaluation import PlanKey, plan_of
 from jobs.identity import Identity, is_dead
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
-from langford.errors import LangfordError
 from langford.methods import Count, merge
 
-LEASE_SECONDS = 120.0
-HEARTBEAT_SECONDS = 30.0
-STOCK = 64
-"""Leases held beyond what the workers are doing: enough for thousands of tasks a second."""
-DEATHS_IN_A_ROW = 5
-
-
-class WorkersKeepDying(LangfordError):
-    """Worker processes die again and again before they finish anything."""
+HEARTBEAT_SECONDS = LEASE_SECONDS / 4
 
 
 @dataclass(frozen=True)
@@ -92,15 +84,11 @@ class CampaignRun:
         self._identity = Identity.fresh()
         self._stock: list[Lease] = []
         self._leases: dict[int, Lease] = {}
-        self._deaths = 0
-        self._slowest = 0.0
-        self._tasks_here = 0
-        self._work_here = 0.0
-        self._started = 0.0
 
     def run(self) -> RunReport:
         """Work until the campaign is done, or a reason to stop comes up."""
-        self._started = self._renewed = time.monotonic()
+        self._effort = Effort(self._time_limit)
+        self._renewed = time.monotonic()
         self._release_the_dead()
         progress = self._ledger.progress(self._campaign)
         self._tasks_done = progress.tasks.get(TaskState.DONE, 0)
@@ -132,7 +120,7 @@ class CampaignRun:
             if stopped:
                 self._handle(list(pool.poll(0)))
                 return stopped
-            draining = draining or self._out_of_time()
+            draining = draining or self._effort.out_of_time()
             if not draining:
                 self._feed(pool)
             if not pool.in_flight:
@@ -146,27 +134,16 @@ class CampaignRun:
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
             self._stock = self._ledger.lease(
-                self._campaign, self._identity.worker, self._batch(pool), LEASE_SECONDS
+                self._campaign, self._identity.worker, self._effort.batch(pool.idle_slots), LEASE_SECONDS
             )
             self._leases.update({lease.attempt: lease for lease in self._stock})
         while self._stock and pool.idle_slots:
             lease = self._stock.pop(0)
             pool.submit(lease.attempt, lease.index)
 
-    def _batch(self, pool: Pool) -> int:
-        """Few leases while tasks are long, many when they are short."""
-        return pool.idle_slots + (STOCK if self._tasks_here and self._slowest < 0.1 else 0)
-
-    def _out_of_time(self) -> str | None:
-        if self._time_limit is None:
-            return None
-        left = self._time_limit - (time.monotonic() - self._started)
-        return "time limit" if left < self._slowest * 1.5 else None
-
     def _handle(self, messages: list[Finished | Failed | Died]) -> None:
         finished = [message for message in messages if isinstance(message, Finished)]
         if finished:
-            self._deaths = 0
             self._accept(finished)
         for message in messages:
             if isinstance(message, Failed):
@@ -186,9 +163,7 @@ class CampaignRun:
         ]
         events = self._ledger.accept(self._campaign, self._plan, deliveries)
         for lease, delivery, event in zip(leases, deliveries, events, strict=True):
-            self._slowest = max(self._slowest, delivery.seconds)
-            self._tasks_here += 1
-            self._work_here += lease.work
+            self._effort.finished(lease.work, delivery.seconds)
             if event is None:
                 self._tasks_done += 1
                 self._work_done += lease.work
@@ -198,16 +173,11 @@ class CampaignRun:
 
     def _bury(self, message: Died) -> None:
         """A worker died: its tasks go back to the queue, unharmed by that."""
-        self._deaths += 1
         self._ledger.release(message.tokens, Outcome.PREEMPTED, message.reason)
         for token in message.tokens:
             del self._leases[token]
         self._say(f"{message.reason}; its tasks go back to the queue")
-        if self._deaths >= DEATHS_IN_A_ROW:
-            raise WorkersKeepDying(
-                f"{self._deaths} worker processes died in a row without finishing a task "
-                f"(last: {message.reason}): check memory (use fewer --workers) and run again"
-            )
+        self._effort.died(message.reason)
 
     def _say(self, message: str) -> None:
         self._tell(self._step(message))
@@ -223,10 +193,8 @@ class CampaignRun:
             self._ledger.release(self._leases, outcome, note)
 
     def _step(self, message: str | None = None) -> Step:
-        return Step(
-            self._tasks_done, self._work_done, self._work_here, time.monotonic() - self._started, message
-        )
+        return Step(self._tasks_done, self._work_done, self._effort.work, self._effort.seconds, message)
 
     def _report(self, stopped: str | None) -> RunReport:
         set_aside = self._ledger.progress(self._campaign).tasks.get(TaskState.SET_ASIDE, 0)
-        return RunReport(self._tasks_here, time.monotonic() - self._started, stopped, set_aside)
+        return RunReport(self._effort.tasks, self._effort.seconds, stopped, set_aside)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 from db import Delivery, Lease
 from db.states import EventKind, Outcome
-from jobs.campaign import DEATHS_IN_A_ROW, LEASE_SECONDS, RunReport, Step, WorkersKeepDying
+from jobs.campaign import RunReport
 from jobs.client import Backoff, RemoteCampaign, ServerAway
+from jobs.effort import LEASE_SECONDS, Effort
 from jobs.evaluation import PlanKey
 from jobs.identity import Identity
 from jobs.outbox import Outbox
@@ -21,8 +22,6 @@ from jobs.wire import MOST_AT_ONCE, CampaignInfo
 
 IDLE_SECONDS = 5.0
 """Between questions for work while other workers hold all of it."""
-STOCK = 64
-SHORT_TASK_SECONDS = 0.1
 
 
 class RemoteRun:
@@ -33,18 +32,22 @@ class RemoteRun:
         server: RemoteCampaign,
         outbox: Outbox,
         devices: Sequence[str],
-        tell: Callable[[Step], None] = lambda step: None,
+        say: Callable[[str], None] = lambda message: None,
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
-        """As jobs.campaign.CampaignRun, with a server in the ledger's place.
-
-        A lease lasts ``lease_seconds`` after the last sign of life.
+        """
+        Args:
+            devices: one worker process for each of them.
+            say: told what is worth knowing, in words.
+            stop_reason: asked often; a string stops the run at once ("SIGTERM").
+            time_limit: seconds; no task starts that would probably not end before.
+            lease_seconds: how long a lease lasts after the last sign of life.
         """
         self._lease_seconds = lease_seconds
         self._server, self._outbox, self._devices = server, outbox, devices
-        self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
+        self._say, self._stop_reason, self._time_limit = say, stop_reason, time_limit
         self._identity = Identity.fresh()
         self._asking, self._sending = Backoff(), Backoff()
         self._stock: list[Lease] = []
@@ -53,16 +56,14 @@ class RemoteRun:
         self._info: CampaignInfo | None = None
         self._enrolled = False
         self._away = False
-        self._deaths = 0
-        self._slowest = self._work_here = 0.0
-        self._tasks_here = 0
 
     def run(self) -> RunReport:
         """Work until the campaign is done or a reason to stop comes up.
 
         Raises ServerRefuses when the server will have nothing of this worker.
         """
-        self._started = self._renewed = time.monotonic()
+        self._effort = Effort(self._time_limit)
+        self._renewed = time.monotonic()
         stopped = self._await_server()
         if stopped is None and self._info is not None and self._info.unfinished:
             info = self._info
@@ -74,12 +75,12 @@ class RemoteRun:
                 self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped or "end")
         self._flush(at_once=True)
         set_aside = self._info.tasks_by_state.get("set-aside", 0) if self._info else 0
-        return RunReport(self._tasks_here, time.monotonic() - self._started, stopped, set_aside)
+        return RunReport(self._effort.tasks, self._effort.seconds, stopped, set_aside)
 
     def _await_server(self) -> str | None:
         """Get to know the campaign; returns why to stop before that."""
         while self._info is None:
-            reason = self._stop_reason() or self._out_of_time()
+            reason = self._stop_reason() or self._effort.out_of_time()
             if reason:
                 return reason
             if self._asking.due:
@@ -95,7 +96,7 @@ class RemoteRun:
             if stopped:
                 self._handle(list(pool.poll(0)))
                 return stopped
-            draining = draining or self._out_of_time()
+            draining = draining or self._effort.out_of_time()
             if not draining and pool.idle_slots and not self._stock and self._asking.due:
                 self._ask(lambda: self._fetch(pool))
             while self._stock and pool.idle_slots and not draining:
@@ -128,14 +129,12 @@ class RemoteRun:
     def _look(self) -> None:
         self._info = self._server.info()
         self._asking.succeeded()
-        self._tell(self._step())
 
     def _fetch(self, pool: WorkerPool) -> None:
         if not self._enrolled:
             self._server.enrol(self._identity)
             self._enrolled = True
-        short = self._tasks_here and self._slowest < SHORT_TASK_SECONDS
-        count = min(MOST_AT_ONCE, pool.idle_slots + (STOCK if short else 0))
+        count = min(MOST_AT_ONCE, self._effort.batch(pool.idle_slots))
         self._stock = self._server.lease(self._identity.worker, count, self._lease_seconds)
         self._leases.update({lease.attempt: lease for lease in self._stock})
         self._asking.succeeded()
@@ -187,7 +186,6 @@ class RemoteRun:
                 self._bury(message)
 
     def _keep(self, message: Finished) -> None:
-        self._deaths = 0
         found = message.evaluation
         delivery = Delivery(message.token, found.result, found.seconds, found.provenance)
         try:
@@ -196,39 +194,12 @@ class RemoteRun:
             # Better in memory than nowhere: it is delivered as soon as the server answers.
             self._unkept.append(delivery)
             self._say(f"the outbox {self._outbox.folder} does not take results ({error.strerror}); make room")
-        lease = self._leases.pop(message.token)
-        self._slowest = max(self._slowest, found.seconds)
-        self._tasks_here += 1
-        self._work_here += lease.work
-        self._tell(self._step())
+        self._effort.finished(self._leases.pop(message.token).work, found.seconds)
 
     def _bury(self, message: Died) -> None:
-        self._deaths += 1
         tokens = list(message.tokens)
         for token in tokens:
             del self._leases[token]
         self._ask(lambda: self._server.release(tokens, Outcome.PREEMPTED, message.reason))
         self._say(f"{message.reason}; its tasks go back to the queue")
-        if self._deaths >= DEATHS_IN_A_ROW:
-            raise WorkersKeepDying(
-                f"{self._deaths} worker processes died in a row without finishing a task "
-                f"(last: {message.reason}): check memory and start again"
-            )
-
-    def _out_of_time(self) -> str | None:
-        if self._time_limit is None:
-            return None
-        left = self._time_limit - (time.monotonic() - self._started)
-        return "time limit" if left < self._slowest * 1.5 or left <= 0 else None
-
-    def _say(self, message: str) -> None:
-        self._tell(self._step(message))
-
-    def _step(self, message: str | None = None) -> Step:
-        info = self._info
-        done = info.tasks_by_state.get("done", 0) if info else 0
-        work = info.work_by_state.get("done", 0.0) if info else 0.0
-        return Step(
-            done + self._tasks_here, work + self._work_here, self._work_here, time.monotonic() - self._started,
-            message,
-        )
+        self._effort.died(message.reason)

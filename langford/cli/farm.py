@@ -134,7 +134,6 @@ def work(
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
-    from jobs.campaign import Step
     from jobs.client import RemoteCampaign, ServerRefuses
     from jobs.outbox import Outbox
     from jobs.worker import RemoteRun
@@ -147,13 +146,8 @@ def work(
     server = RemoteCampaign(url, secret, certificate)
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     box = Outbox(outbox or state / "langford" / "outbox" / server.name)
-
-    def tell(step: Step) -> None:
-        if step.message:
-            display.say(step.message)
-
     places = devices(device, workers or cores())
-    report = RemoteRun(server, box, places, tell, stop.reason, time_limit, lease).run()
+    report = RemoteRun(server, box, places, display.say, stop.reason, time_limit, lease).run()
     waiting = len(list(box.waiting()))
     display.say(
         f"{report.tasks_here} tasks done here" + (f", {waiting} results wait in {box.folder}" if waiting else "")
