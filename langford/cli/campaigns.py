@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
-from langford.cli.options import METHOD_NAMES, cores, device_option, json_option, ledger_option
+from langford.cli.options import METHOD_NAMES, chosen_method, cores, device_option, json_option, ledger_option
+from langford.cli.running import (
+    StopSignals,
+    conclude,
+    create_campaign,
+    print_count,
+    print_result,
+    seconds_of,
+    work_off,
+)
 from langford.problem import VARIANTS, Problem
 
-INCOMPLETE, TASKS_SET_ASIDE, WRONG = 3, 1, 4
+WRONG = 4
 GPU_TASK_SECONDS = 20.0
-
-
-def seconds_of(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
-    """Seconds from "90", "1:30" or "0:01:30"."""
-    if value is None:
-        return None
-    try:
-        seconds = 0.0
-        for part in value.split(":"):
-            seconds = 60 * seconds + float(part)
-    except ValueError as error:
-        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS") from error
-    return seconds
-
-
-class StopSignals:
-    """Remembers the first signal that asks the run to stop."""
-
-    def __init__(self) -> None:
-        self.received: signal.Signals | None = None
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._remember)
-
-    def _remember(self, number: int, frame: FrameType | None) -> None:
-        self.received = self.received or signal.Signals(number)
-
-    def reason(self) -> str | None:
-        """The signal's name."""
-        return self.received.name if self.received else None
 
 
 @click.command(epilog="""\b
@@ -79,45 +56,19 @@ def run(
     problem = Problem.named(variant, n, copies)
     stop = StopSignals()
     from db import Ledger
-    from jobs.campaign import CampaignRun, Step
     from jobs.evaluation import PlanKey, plan_of
-    from langford.cli import display
-    from langford.methods import default_method, find_method
     from langford.methods.devices import devices
 
-    way = find_method(method, problem) if method else default_method(problem)
+    way = chosen_method(method, problem)
     places = devices(device, workers or cores())
     if depth is not None:
         plan_of(PlanKey(problem.name, way.name, depth))   # a bad depth leaves no ledger behind
     book = Ledger(ledger, create=True)
     if depth is None:
         depth = _depth(book, name, problem, way, places[0], task_time)
-    plan = plan_of(PlanKey(problem.name, way.name, depth))
-    name = name or f"{problem.name}-{way.name}-{depth}"
-    campaign = book.create_campaign(name, problem, way.name, depth, plan.work.tolist())
-    line = display.ProgressLine(name, campaign.work, campaign.tasks)
-
-    def tell(step: Step) -> None:
-        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
-        if step.message:
-            line.remark(step.message)
-
-    with line.shown():
-        report = CampaignRun(book, campaign, places, tell, stop.reason, time_limit).run()
-    again = f"run the same command again to go on (ledger {ledger})"
-    if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")
-        context.exit(128 + stop.received)
-    if report.set_aside:
-        display.say(f"{report.set_aside} tasks failed too often; see `langford tasks {name} --state set-aside`, "
-                    f"then `langford retry {name}`")
-        context.exit(TASKS_SET_ASIDE)
-    left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
-    if left:
-        why = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
-        display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
-        context.exit(INCOMPLETE)
-    _print_result(book, campaign.name, as_json)
+    campaign = create_campaign(book, PlanKey(problem.name, way.name, depth), name)
+    report = work_off(book, campaign, places, stop, time_limit)
+    context.exit(conclude(book, campaign, report, stop, ledger, as_json))
 
 
 def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: str, seconds: float | None) -> int:
@@ -196,33 +147,13 @@ def result(names: tuple[str, ...], ledger: str, from_files: bool, as_json: bool)
 
     if not from_files:
         for name in names:
-            _print_result(Ledger(ledger), name, as_json)
+            print_result(Ledger(ledger), name, as_json)
         return
     from jobs import exchange
 
     export, count = exchange.count_of([Path(name) for name in names])
     seconds = sum(each.seconds for each in export.results)
-    _print_count(display, export.campaign, export.problem, export.method, export.depth, count, seconds, as_json)
-
-
-def _print_result(book: Any, name: str, as_json: bool) -> None:
-    from jobs import campaign as campaigns
-    from langford.cli import display
-
-    campaign = book.campaign(name)
-    count = campaigns.result(book, campaign)
-    seconds = book.progress(campaign).seconds
-    _print_count(display, name, campaign.problem, campaign.method, campaign.depth, count, seconds, as_json)
-
-
-def _print_count(
-    display: Any, name: str, problem: Problem, method: str, depth: int, count: Any, seconds: float, as_json: bool
-) -> None:
-    if as_json:
-        document = display.count_document(problem, method, count, seconds)
-        display.print_json({"campaign": name, "depth": depth, **document})
-    else:
-        display.print_count(problem, method, count, seconds, "of computing time")
+    print_count(display, export.campaign, export.problem, export.method, export.depth, count, seconds, as_json)
 
 
 @click.command()

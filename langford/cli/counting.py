@@ -8,6 +8,7 @@ import click
 
 from langford.cli.options import (
     METHOD_NAMES,
+    chosen_method,
     chosen_problem,
     cores,
     device_option,
@@ -41,10 +42,9 @@ def count(
     from jobs import direct, forecast
     from jobs.evaluation import PlanKey, plan_of
     from langford.cli import display
-    from langford.methods import default_method, find_method
     from langford.methods.devices import CPU, depth_for, devices
 
-    way = find_method(method, problem) if method else default_method(problem)
+    way = chosen_method(method, problem)
     threads = threads or cores()
     places = devices(device, threads)
     expected = forecast.core_seconds(problem, way.name) / threads if device == CPU else 0.0

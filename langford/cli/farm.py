@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from langford.cli.campaigns import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, seconds_of
-from langford.cli.options import METHOD_NAMES, cores, device_option, ledger_option
+from langford.cli.options import METHOD_NAMES, chosen_key, cores, device_option, ledger_option
+from langford.cli.running import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, create_campaign, seconds_of
 from langford.errors import LangfordError
-from langford.problem import VARIANTS, Problem
+from langford.problem import VARIANTS
 
 PORT = 8765
 
@@ -35,15 +35,9 @@ def create(
 ) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     from db import Ledger
-    from langford.methods import default_method, find_method
 
-    problem = Problem.named(variant, n, copies)
-    way = find_method(method, problem) if method else default_method(problem)
-    depth = way.suggested_depth(problem) if depth is None else depth
-    work = way.plan(problem, depth).work.tolist()
-    campaign = Ledger(ledger, create=True).create_campaign(
-        name or f"{problem.name}-{way.name}-{depth}", problem, way.name, depth, work
-    )
+    key = chosen_key(variant, n, copies, method, depth)
+    campaign = create_campaign(Ledger(ledger, create=True), key, name)
     print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
 
 

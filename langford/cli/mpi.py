@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from langford.cli.campaigns import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, _print_result, seconds_of
-from langford.cli.options import METHOD_NAMES, device_option, json_option, ledger_option
+from langford.cli.options import METHOD_NAMES, chosen_key, device_option, json_option, ledger_option
+from langford.cli.running import StopSignals, conclude, create_campaign, seconds_of, work_off
 from langford.errors import LangfordError
-from langford.problem import VARIANTS, Problem
+from langford.problem import VARIANTS
 
 BAD_INPUT = 2
 
@@ -51,7 +51,7 @@ def mpi(
             "rank 0 only hands out tasks: start two ranks or more with mpirun, or use `langford run`"
         )
     try:
-        key = _key(variant, n, copies, method, depth)
+        key = chosen_key(variant, n, copies, method, depth)
     except LangfordError:
         # Every rank meets the same error; one says it.
         if communicator.rank == 0:
@@ -78,17 +78,6 @@ def mpi(
     context.exit(code)
 
 
-def _key(variant: str, n: int, copies: int, method: str | None, depth: int | None) -> Any:
-    from jobs.evaluation import PlanKey, plan_of
-    from langford.methods import default_method, find_method
-
-    problem = Problem.named(variant, n, copies)
-    way = find_method(method, problem) if method else default_method(problem)
-    key = PlanKey(problem.name, way.name, way.suggested_depth(problem) if depth is None else depth)
-    plan_of(key)
-    return key
-
-
 def _static(communicator: Any, key: Any, own: str, as_json: bool) -> int:
     from jobs import mpi as ranks
     from jobs.evaluation import plan_of
@@ -111,37 +100,15 @@ def _hand_out(
 ) -> int:
     from db import Ledger
     from jobs import mpi as ranks
-    from jobs.campaign import CampaignRun, Step
-    from jobs.evaluation import plan_of
-    from langford.cli import display
 
     stop = StopSignals()
-    plan = plan_of(key)
     book = Ledger(ledger, create=True)
-    campaign = book.create_campaign(
-        name or f"{key.problem}-{key.method}-{key.depth}", plan.problem, key.method, key.depth, plan.work.tolist()
-    )
-    line = display.ProgressLine(campaign.name, campaign.work, campaign.tasks)
+    campaign = create_campaign(book, key, name)
     pool = ranks.RankPool(communicator)
-
-    def tell(step: Step) -> None:
-        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
-        if step.message:
-            line.remark(step.message)
-
-    with line.shown():
-        places = [own] * (communicator.size - 1)
-        report = CampaignRun(book, campaign, places, tell, stop.reason, time_limit, lambda *_: pool).run()
-    if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; run it again to go on")
-        communicator.Abort(128 + stop.received)
+    places = [own] * (communicator.size - 1)
+    report = work_off(book, campaign, places, stop, time_limit, pool_of=lambda *_: pool)
     pool.stop()
-    if report.set_aside:
-        display.say(f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name}`")
-        return TASKS_SET_ASIDE
-    left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
-    if left:
-        display.say(f"{left} of {campaign.tasks} tasks are left; run the same command again to go on")
-        return INCOMPLETE
-    _print_result(book, campaign.name, as_json)
-    return 0
+    code = conclude(book, campaign, report, stop, ledger, as_json)
+    if stop.received:
+        communicator.Abort(code)   # the ranks would first finish their tasks
+    return code

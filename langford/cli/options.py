@@ -57,6 +57,24 @@ def chosen_problem(
     return Problem.named(variant, n, copies)
 
 
+def chosen_method(name: str | None, problem: Problem) -> Any:
+    """The method of that name, or the fastest that applies; raises MethodDoesNotApply."""
+    from langford.methods import default_method, find_method
+
+    return find_method(name, problem) if name else default_method(problem)
+
+
+def chosen_key(variant: str, n: int, copies: int, method: str | None, depth: int | None) -> Any:
+    """The plan that the options of a campaign name; raises BadProblem, MethodDoesNotApply or BadDepth."""
+    from jobs.evaluation import PlanKey, plan_of
+
+    problem = Problem.named(variant, n, copies)
+    way = chosen_method(method, problem)
+    key = PlanKey(problem.name, way.name, way.suggested_depth(problem) if depth is None else depth)
+    plan_of(key)
+    return key
+
+
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
