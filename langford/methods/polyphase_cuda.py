@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -22,7 +23,7 @@ TILE_BITS = 18
 U_BLOCK_BITS = 22
 THREADS = 128
 """One warpgroup: its four warps multiply matrices together."""
-MIN_BLOCKS = 4
+MIN_BLOCKS = 5
 LIMBS = 7
 KEY_SLOTS = 8
 CLASS_SIZES = (8, 4, 2, 1)
@@ -36,10 +37,12 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     would not fit."""
     split, problem = plan.split, plan.problem
     _require(len(split.odd) > 0, "an odd difference")
-    groups = _groups(problem, split.odd)
-    bounds = [prod(problem.terms[2 * e + 1] for e in group) for group in groups]
-    _require(max(bounds, default=1) < 2**31, "each product of a group of odd sums in 32 bits")
-    _require(bounds[0] * bounds[1] * bounds[3] < 2**62, "all groups of odd sums but one in 62 bits")
+    groups, short = _groups(problem, split.odd)
+    factors = [factor for group in groups for factor in _factors(problem, group)]
+    bounds = [_bound(problem, group) for group in groups]
+    _require(max(_bound(problem, factor) for factor in factors) < 2**22, "products of three odd sums in 22 bits")
+    _require(max(bounds) < 2**31, "each product of a group of odd sums in 32 bits")
+    _require(short or bounds[0] * bounds[1] * bounds[3] < 2**62, "all groups of odd sums but one in 62 bits")
     _require(IMAGES * bounds[2] < 2**31, "eight products of a group of odd sums in 32 bits")
     halved = [max(1, problem.terms[2 * e] // 2) for e in split.even]
     cells = [prod(halved[k : k + 2]) for k in range(0, len(halved), 2)]
@@ -60,9 +63,10 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     v_alternation, v_negation = plan._masks(split.v_length)
     return {
         "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
-        "FORMS": len(split.odd), "ODD": [e for group in groups for e in group],
-        "GROUP_ENDS": np.cumsum([len(group) for group in groups]).tolist(),
-        "FOUR_GROUPS": bounds[3] > 1,
+        "FORMS": len(split.odd), "ODD": [e for factor in factors for e in factor],
+        "FACTORS": [f for f, factor in enumerate(factors) for _ in factor],
+        "GROUPS": [0, *accumulate(len(_factors(problem, group)) for group in groups)],
+        "FOUR_GROUPS": bounds[3] > 1, "SHORT_ODD": short,
         "EVENS": len(split.even), "SHIFTS": [*split.even, 0], "LENGTHS": plan._lengths.tolist(),
         "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs,
         "SPLIT_PAIR": cells.index(left) if left > 1 else -1,
@@ -75,15 +79,36 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     }
 
 
-def _groups(problem: Problem, odd: tuple[int, ...]) -> list[list[int]]:
-    """The half-lags in three balanced products of at most five, and the rest."""
+def _groups(problem: Problem, odd: tuple[int, ...]) -> tuple[list[list[int]], bool]:
+    """The half-lags in four groups, and whether ΣO fits 63 bits, where two groups do: in
+    balanced products; else in three of at most five, and the rest."""
     longest_first = sorted(odd, key=lambda e: -problem.terms[2 * e + 1])
-    groups: list[list[int]] = [[] for _ in range(4)]
-    for place, e in enumerate(longest_first[:15]):
-        # Back and forth, so that every group gets long and short sums.
-        groups[(0, 1, 2, 2, 1, 0)[place % 6]].append(e)
-    groups[3] = longest_first[15:]
-    return groups
+    short = [_dealt(longest_first, 2)[k] if k < 2 else [] for k in range(4)]
+    # With X = Σ u_k v_(k+e) and Y = Σ u_k v_(k−e−1) an odd sum is X + Y in four images and ±(X − Y) in their
+    # partners under alt: one of a pair is at most the number of terms, and then the other at most 1.
+    images = IMAGES // 2 if problem.places == len(problem.filled) else IMAGES
+    widest = max(_bound(problem, group) for group in short)
+    if images * (_bound(problem, longest_first) + 1) < 2**63 and widest < 2**31:
+        return short, True
+    return [*_dealt(longest_first[:15], 3), longest_first[15:]], False
+
+
+def _factors(problem: Problem, group: list[int]) -> list[list[int]]:
+    """A group as one product, or two, each below 2^22."""
+    return [factor for factor in _dealt(group, 1 if _bound(problem, group) < 2**22 else 2) if factor]
+
+
+def _dealt(longest_first: list[int], hands: int) -> list[list[int]]:
+    """Dealt out back and forth, so that everyone gets long and short sums."""
+    order = [*range(hands), *reversed(range(hands))]
+    dealt: list[list[int]] = [[] for _ in range(hands)]
+    for place, e in enumerate(longest_first):
+        dealt[order[place % len(order)]].append(e)
+    return dealt
+
+
+def _bound(problem: Problem, half_lags: list[int]) -> int:
+    return prod(problem.terms[2 * e + 1] for e in half_lags)
 
 
 def _require(condition: bool, what: str) -> None:
@@ -137,6 +162,7 @@ class GpuEvaluator:
         total = program.zeros(LIMBS, np.int64)
         residues = program.zeros(LIMBS, np.int64)
         survivors = program.zeros(1, np.uint64)
+        taken = program.zeros(1, np.uint32)
         for start in plan._u_starts(u_class, self._block_bits):
             block = self._blocks.get(start, self._u_block)
             for first in plan._tile_starts(v_class):
@@ -148,7 +174,7 @@ class GpuEvaluator:
                         program.launch(
                             "polyphase", block.us, block.weights, block.limits, np.int32(block.count),
                             np.int64(first), np.int32(plan._tile_bits), members, tile.rows, tile.keys,
-                            np.int32(size), total, residues, survivors,
+                            np.int32(size), total, residues, survivors, taken,
                         )
         value = limbs.to_int(program.download(total))
         rest = residue(limbs.to_int(program.download(residues)))

@@ -68,6 +68,23 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, monkeypatch: pytest.M
     assert expected.value != 0
 
 
+def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
+    # One even sum, of outer signs alone: threads find all of their v's alive.
+    plan = PolyphasePlan(Problem.from_differences([*range(1, 22, 2), 20]), 8)
+    gpu = GpuEvaluator(plan, host_program(), threads=32)
+    for index in plan.work.argsort()[-3:]:
+        assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(9), Problem.skolem(8)], **BY_NAME)
+def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
+    plan = PolyphasePlan(problem, 4)
+    program = host_program()
+    gpu = GpuEvaluator(plan, lambda text, *rest: program("#define WITHOUT_WARPGROUPS\n" + text, *rest), threads=64)
+    tasks = range(len(plan.work))
+    assert [gpu.evaluate(index) for index in tasks] == [plan.evaluate(index) for index in tasks]
+
+
 def test_too_wide_rows_are_refused() -> None:
     with pytest.raises(MethodDoesNotApply, match="on the GPU needs"):
         definitions(PolyphasePlan(Problem.langford(35), 0), THREADS)

@@ -4,6 +4,8 @@
 // Shared memory is static: one block exists at a time.
 #pragma once
 #define LANGFORD_HOST
+#include <cmath>
+#include <cstring>
 #include <ucontext.h>
 #include <utility>
 #include <vector>
@@ -31,6 +33,16 @@ static inline void wait_at(Barrier &barrier, int size) {
     while (barrier.round == round) swapcontext(&fibers[threadIdx.x], &scheduler);
 }
 static inline void __syncthreads() { wait_at(block_barrier, fibers.size()); }
+static inline int __syncthreads_or(int found) {
+    static int any, all;
+    __syncthreads();
+    any |= found;
+    __syncthreads();
+    all = any;
+    __syncthreads();
+    any = 0;
+    return all;
+}
 static inline void __syncwarp() { wait_at(warp_barriers[threadIdx.x / 32], 32); }
 static inline int __popc(unsigned word) { return __builtin_popcount(word); }
 static inline int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
@@ -57,10 +69,25 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
     return votes;
 }
 
-// The 16 × 8 product of a warp's matrices of signed bytes, as mma.m16n8k32 spreads them.
+static inline int __float_as_int(float number) {
+    int bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+// A byte as a number: e4m3 for sums that are floats, else a signed byte.
+static inline float number_of(unsigned char byte, float) {
+    const int exponent = byte >> 3 & 15, mantissa = byte & 7;
+    const float size = exponent ? std::ldexp(8.0f + mantissa, exponent - 10) : std::ldexp(float(mantissa), -9);
+    return byte & 0x80 ? -size : size;
+}
+static inline int number_of(unsigned char byte, int) { return (signed char)byte; }
+
+// The 16 × 8 product of a warp's matrices of bytes, as mma.m16n8k32 spreads them.
 static unsigned operands[32][32][6];
-static inline void multiply_on_host(int (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                    unsigned b0, unsigned b1) {
+template <class Entry>
+static inline void multiply_on_host(Entry (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                                    unsigned b1) {
     const int lane = threadIdx.x % 32;
     unsigned (*warp)[6] = operands[threadIdx.x / 32];
     const unsigned own[6] = {a0, a1, a2, a3, b0, b1};
@@ -72,12 +99,17 @@ static inline void multiply_on_host(int (&c)[4], unsigned a0, unsigned a1, unsig
         c[k] = 0;
         for (int element = 0; element < 32; element++) {
             const int t = element / 4 % 4, upper = element / 16, shift = 8 * (element % 4);
-            c[k] += (signed char)(warp[row + t][2 * upper + k / 2] >> shift) *
-                    (signed char)(warp[column + t][4 + upper] >> shift);
+            c[k] += number_of(warp[row + t][2 * upper + k / 2] >> shift, Entry()) *
+                    number_of(warp[column + t][4 + upper] >> shift, Entry());
         }
     }
 }
 static inline unsigned atomicOr(unsigned *at, unsigned bits) { unsigned old = *at; *at |= bits; return old; }
+static inline unsigned atomicInc(unsigned *at, unsigned last) {
+    unsigned old = *at;
+    *at = old < last ? old + 1 : 0;
+    return old;
+}
 template <class T> static inline T atomicAdd(T *at, T value) { T old = *at; *at += value; return old; }
 
 // Runs `body` for every thread of every block.

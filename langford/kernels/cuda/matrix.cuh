@@ -2,11 +2,44 @@
 // warps from Ampere on, without tensor cores before, emulated on the host.  WITHOUT_WARPGROUPS and
 // WITHOUT_TENSOR_CORES ask for a slower way.
 //
-// A form is a column of eight images; an element of a row is a signed byte.
+// A row is the signs of a v, a form a column of eight images with elements −2 … 2.  Warpgroups multiply
+// numbers of 8 bits (e4m3) into floats, which they add exactly as far as this goes, because floats leave the
+// integer multiplier alone; the others multiply signed bytes into integers.
 #pragma once
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(WITHOUT_WARPGROUPS) && !defined(WITHOUT_TENSOR_CORES)
+#define WARPGROUPS
+#endif
+
+#if defined(WARPGROUPS) || defined(LANGFORD_HOST) && !defined(WITHOUT_WARPGROUPS)
+typedef float Entry;
+constexpr u32 ONES = 0x38383838;   // 1.0 four times
+
+__device__ inline u32 element(int value) {
+    return (value & 1 ? 0x38 : value ? 0x40 : 0) | (value < 0 ? 0x80 : 0);
+}
+
+// What makes ONES the signs of bits t, t + 8, t + 16 and t + 24 of v (t < 8).
+__device__ inline u32 flips(u32 v, int t) { return v << (7 - t) & 0x80808080; }
+
+// Of a whole number below 2^22.
+__device__ inline int whole(float number) {
+    const float aligned = number + 12582912.0f;   // 1.5 · 2^23: the units in bit 0
+    return __float_as_int(aligned) - 0x4B400000;
+}
+#else
+typedef int Entry;
+constexpr u32 ONES = 0x01010101;
+
+__device__ inline u32 element(int value) { return value & 0xFF; }
+
+__device__ inline u32 flips(u32 v, int t) { return (v >> t & 0x01010101) * 0xFE; }
+
+__device__ inline int whole(int number) { return number; }
+#endif
+
 // What a thread gets of eight forms for 16 pairs of its warp, [form][k] as multiply() spreads them.
-typedef int Sums[8][4];
+typedef Entry Sums[8][4];
 constexpr int TILES = (FORMS + 7) / 8;
 // A form's matrix, 64 words: word 32 · half + 4 · image + t holds elements 16 · half + 4t … + 3.
 constexpr int MATRIX = 8 * TILES * 64;
@@ -16,8 +49,8 @@ struct Rows {
     u32 a0, a1, a2, a3;
 };
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(WITHOUT_WARPGROUPS) && !defined(WITHOUT_TENSOR_CORES)
-#define REGISTERS(k) "=r"(sums[k][0]), "=r"(sums[k][1]), "=r"(sums[k][2]), "=r"(sums[k][3])
+#ifdef WARPGROUPS
+#define REGISTERS(k) "=f"(sums[k][0]), "=f"(sums[k][1]), "=f"(sums[k][2]), "=f"(sums[k][3])
 
 // What the instruction has to know about the matrix in shared memory: 8 images of 16 bytes lie
 // together, the next 16 elements 128 bytes on, the next form 256.
@@ -32,28 +65,28 @@ __device__ inline void publish_matrix() { asm volatile("fence.proxy.async.shared
 __device__ inline void begin(Sums &sums, Rows rows, int tile, const u32 *, u64 matrix) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     asm volatile("{ .reg .pred add; setp.ne.b32 add, 0, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {"
+                 "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
                  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-                 "{%32, %33, %34, %35}, %36, add; }"
+                 "{%32, %33, %34, %35}, %36, add, 1, 1; }"
                  : REGISTERS(0), REGISTERS(1), REGISTERS(2), REGISTERS(3), REGISTERS(4), REGISTERS(5),
                    REGISTERS(6), REGISTERS(7)
                  : "r"(rows.a0), "r"(rows.a1), "r"(rows.a2), "r"(rows.a3), "l"(matrix + tile * (2048 >> 4)));
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until all products but the last `pending` are there.
-template <int pending> __device__ inline void finish(Sums &sums) {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(pending) : "memory");
+// Waits until the product is there.
+__device__ inline void finish(Sums &sums) {
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
-    for (int k = 0; k < 32; k++) asm volatile("" : "+r"(sums[k / 4][k % 4]) :: "memory");
+    for (int k = 0; k < 32; k++) asm volatile("" : "+f"(sums[k / 4][k % 4]) :: "memory");
 }
 #else
 
-// c = A · B for a row-major 16 × 32 and a column-major 32 × 8 matrix of signed bytes: thread
+// c = A · B for a row-major 16 × 32 and a column-major 32 × 8 matrix of bytes: thread
 // 4g + t holds elements 4t … 4t+3 (a0, b0) and 16+4t … (a2, b1) of rows g, of rows g + 8 (a1,
 // a3) and of columns g, and gets rows g (c0, c1) and g + 8 (c2, c3) of columns 2t, 2t + 1.
-__device__ inline void multiply(int (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+__device__ inline void multiply(Entry (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
 #if defined(LANGFORD_HOST)
     multiply_on_host(c, a0, a1, a2, a3, b0, b1);
 #elif __CUDA_ARCH__ >= 800 && !defined(WITHOUT_TENSOR_CORES)
@@ -91,5 +124,5 @@ __device__ inline void begin(Sums &sums, Rows rows, int tile, const u32 *forms, 
     }
 }
 
-template <int> __device__ inline void finish(Sums &) {}
+__device__ inline void finish(Sums &) {}
 #endif

@@ -9,14 +9,16 @@
 //   - the four threads of a row add up their images through shared memory;
 //   - then each thread owns one pair: it looks up the even product E and adds E · ΣO.
 //
-// Defined by the loader: U_LENGTH, V_LENGTH, OFFSET; FORMS, ODD (half-lags in groups), GROUP_ENDS
-// (where each int32 product ends), FOUR_GROUPS (whether the last is used); EVENS, SHIFTS, LENGTHS,
-// STRIDES, PAIRS, OFFSETS, TABLE (even table), SPLIT_PAIR (the pair that E leaves to ΣO, or −1; E fits
+// Defined by the loader: U_LENGTH, V_LENGTH, OFFSET; FORMS, ODD (half-lags, factor by factor), FACTORS (the
+// factor of each form: a product below 2^22), GROUPS (the first factor of each of four groups, and their
+// end: a group is a product of at most two factors below 2^31), FOUR_GROUPS (whether the last is used),
+// SHORT_ODD (whether ΣO fits 63 bits; there are two groups then); EVENS, SHIFTS, LENGTHS, STRIDES, PAIRS,
+// OFFSETS, TABLE (even table), SPLIT_PAIR (the pair that E leaves to ΣO, or −1; E fits
 // 63 bits, its pairs 0–2 and 3–5 fit 32 bits each), HIGH_WORDS (1: sums of E times the high part of ΣO
 // fit 128 bits; 2: they do not; 3: nor does that part fit 64, or E 62); ALT_SIGN; U_ALTERNATION,
 // U_NEGATION, V_ALTERNATION, V_NEGATION (xor masks of the symmetries); LIMBS; THREADS, MIN_BLOCKS.
 
-constexpr int WARPS = THREADS / 32, CHUNK = 4 * THREADS, LIST = 32 * CHUNK + THREADS;
+constexpr int WARPS = THREADS / 32, CHUNK = 4 * THREADS, LIST = 16 * CHUNK + THREADS;
 constexpr int SEGMENT_WORDS = 1 << 11;   // of 32 v's: 16 bits tell them apart
 
 // A sum of terms E · ΣO: low + high · 2^32 (+ top · 2^96, high then a sum of unsigned words).
@@ -28,7 +30,11 @@ struct Sum {
 __device__ inline void add_term(Sum &sum, Odd odd, Even pair) {
     const Digits even = pair.product;   // E = carry · 2^32 + digit
     Digits low = split(odd.low);
+#if SHORT_ODD
+    i64 high = low.carry;
+#else
     i64 high = odd.high + low.carry;
+#endif
 #if SPLIT_PAIR >= 0
     low = split(add_product(low.digit, pair.left, 0));
 #if HIGH_WORDS == 3
@@ -94,7 +100,7 @@ struct Shared {
     Parts parts[WARPS];
     Total totals[WARPS];
     u16 list[LIST];      // v's of one segment
-    int listed, lags[EVENS + 1], dead_row[EVENS + 1];
+    int taken, listed, lags[EVENS + 1], dead_row[EVENS + 1];
     i16 table[TABLE];
 };
 
@@ -122,7 +128,6 @@ __device__ inline void prepare(Shared &shared, i64 natural) {
     fill_matrix(shared.forms, natural);
     __syncthreads();
     fill_even_table(shared.table, shared.lags);
-    add_constants(shared.forms);
     publish_matrix();
     __syncthreads();
 }
@@ -160,11 +165,11 @@ __device__ inline void append(u16 *slot, u32 word, int first) {
 // `members` (all with |K v| = v_weight) to the carry-save numbers limbs and residues.
 //   us, u_weights, u_limits [count]; first, bits: the tile is first … first + 2^bits − 1;
 //   members [words of 32, 4 or more]; rows [EVENS · (V_LENGTH + 1) + 1][words], the last all 0;
-//   keys [2^bits].
+//   keys [2^bits]; taken [1]: how many of the u's are taken, 0 before and after.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
 polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count, i64 first, int bits,
           const Bits *members, const Bits *rows, const Keys *keys, int v_weight, i64 *limbs, i64 *residues,
-          u64 *survivors) {
+          u64 *survivors, u32 *taken) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
     const int warp = threadIdx.x / 32;
     Total &total = shared.totals[warp];
@@ -172,10 +177,15 @@ polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count, i
     const u64 matrix = describe(shared.forms);
     if (threadIdx.x % 32 < LIMBS) total.limbs[threadIdx.x % 32] = total.residues[threadIdx.x % 32] = 0;
     u64 found = 0;
-    for (int at = blockIdx.x; at < count; at += gridDim.x) {
+    for (;;) {
+        // Every block asks once in vain, which leaves the counter at 0 for the next launch.
+        if (threadIdx.x == 0) shared.taken = atomicInc(taken, count + gridDim.x - 1);
+        __syncthreads();   // also: the tables of the last u are no longer read
+        const int at = shared.taken;
+        if (at >= count) break;
         const i64 limit = u_limits[at] - first;
+        __syncthreads();
         if (limit < 0) continue;
-        __syncthreads();   // the tables of the last u are no longer read
         const i64 natural = natural_order(us[at], U_LENGTH);
         prepare(shared, natural);
         const i64 weight = u_weights[at] * v_weight * (__popcll(natural) & 1 ? -1 : 1);
@@ -184,7 +194,7 @@ polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count, i
         // them again, as it counts once.
         for (int own = 0; own < 2; own++) {
             int waiting = 0;   // v's in the list
-            Odd odd = {0, 0};
+            Odd odd = {};
             Even even = {{0, 0}, 0};
             int begin = 0, end = words;
             if (own) {
@@ -198,41 +208,47 @@ polyphase(const i64 *us, const i64 *u_weights, const i64 *u_limits, int count, i
                 int alive_count = 0;
                 for (int k = 0; k < 4; k++) alive_count += __popc(alive.word[k]);
                 found += alive_count;
-                __syncthreads();   // the list is no longer read
-                if (threadIdx.x == 0) shared.listed = waiting;
-                __syncthreads();
-                u16 *slot = shared.list + atomicAdd(&shared.listed, alive_count);
-                for (int k = 0; k < 4; k++) {
-                    append(slot, alive.word[k], 32 * ((w + k) % SEGMENT_WORDS));
-                    slot += __popc(alive.word[k]);
-                }
-                __syncthreads();
-                waiting = shared.listed;
-                // Full rounds now, the rest with the next words.  Keys are read a round ahead, E · ΣO
-                // is added a round behind; beyond the last pair the list holds old ones, with E = 0.
-                const int next = chunk + CHUNK, segment = chunk / SEGMENT_WORDS * SEGMENT_WORDS * 32;
-                const int least = next >= end || next % SEGMENT_WORDS < CHUNK ? 1 : THREADS;
-                const u32 upper = u32(first) | segment | CONSTANT;
-                Keys key = {};
-                auto read_keys = [&] {
-                    const int from = waiting < THREADS ? 0 : waiting - THREADS;
-                    if (waiting >= least && threadIdx.x < waiting)
-                        key = keys[segment + shared.list[from + threadIdx.x]];
-                };
-                read_keys();
-                while (waiting >= least) {
-                    const int round = waiting < THREADS ? waiting : THREADS;
-                    waiting -= round;
-                    const u16 *listed = shared.list + waiting + 32 * warp;
-                    odd_parts(shared.parts[warp], shared.forms, matrix, listed, upper, [&] {
-                        add_term(sum, odd, even);
-                        even = even_product(key, shared.table);
-                        if (threadIdx.x >= round) even.product = {0, 0};
-                        read_keys();
-                    });
-                    __syncwarp();
-                    odd = shared.parts[warp].sum();
-                    __syncwarp();
+                // Half of all v's fit the list; should some thread have more, then odd threads wait.
+                const int turns = 1 + __syncthreads_or(alive_count > 64);
+                for (int turn = 0; turn < turns; turn++) {
+                    if (turn) __syncthreads();   // the list is no longer read
+                    if (threadIdx.x == 0) shared.listed = waiting;
+                    __syncthreads();
+                    const bool listing = turns == 1 || threadIdx.x % 2 == turn;
+                    u16 *slot = shared.list + atomicAdd(&shared.listed, listing ? alive_count : 0);
+                    for (int k = 0; k < 4 && listing; k++) {
+                        append(slot, alive.word[k], 32 * ((w + k) % SEGMENT_WORDS));
+                        slot += __popc(alive.word[k]);
+                    }
+                    __syncthreads();
+                    waiting = shared.listed;
+                    // Full rounds now, the rest with the next words.  Keys are read a round ahead, E · ΣO
+                    // is added a round behind; beyond the last pair the list holds old ones, with E = 0.
+                    const int next = chunk + CHUNK, segment = chunk / SEGMENT_WORDS * SEGMENT_WORDS * 32;
+                    const bool last = turn + 1 == turns && (next >= end || next % SEGMENT_WORDS < CHUNK);
+                    const int least = last ? 1 : THREADS;
+                    const u32 upper = u32(first) | segment;
+                    Keys key = {};
+                    auto read_keys = [&] {
+                        const int from = waiting < THREADS ? 0 : waiting - THREADS;
+                        if (waiting >= least && threadIdx.x < waiting)
+                            key = keys[segment + shared.list[from + threadIdx.x]];
+                    };
+                    read_keys();
+                    while (waiting >= least) {
+                        const int round = waiting < THREADS ? waiting : THREADS;
+                        waiting -= round;
+                        const u16 *listed = shared.list + waiting + 32 * warp;
+                        odd_parts(shared.parts[warp], shared.forms, matrix, listed, upper, [&] {
+                            add_term(sum, odd, even);
+                            even = even_product(key, shared.table);
+                            if (threadIdx.x >= round) even.product = {0, 0};
+                            read_keys();
+                        });
+                        __syncwarp();
+                        odd = shared.parts[warp].sum();
+                        __syncwarp();
+                    }
                 }
             }
             add_term(sum, odd, even);
