@@ -1,0 +1,109 @@
+"""The queue keeper: so many workers of a campaign wait or run, no more, until the campaign is done.
+
+It trusts the ledger for what is done and the scheduler for who is there, and remembers nothing itself:
+after a restart it finds its elements by their name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from jobs.client import ServerAway
+from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from slurm.scheduler import Scheduler
+
+SECONDS_BETWEEN_QUESTIONS = 30.0
+FRUITLESS_ROUNDS = 5
+"""So often may workers be replaced while no task changes its state."""
+
+Standing = Callable[[], Mapping[str, int]]
+
+
+class QueueKeeper:
+    """Keeps the queue of one campaign."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        name: str,
+        script: Callable[[int], str],
+        standing: Standing,
+        most: int,
+        seconds: float = SECONDS_BETWEEN_QUESTIONS,
+        say: Callable[[str], None] = lambda message: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """
+        Args:
+            name: of the jobs.
+            script: the text for an array of so many elements.
+            standing: tasks by state, from the ledger or its server.
+            most: elements waiting or running at any time.
+            seconds: between two questions to the scheduler.
+            stop_reason: asked often; a string ends the keeping, not the elements.
+        """
+        self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
+        self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
+        self._largest: int | None = None
+        self._last_change: Mapping[str, int] | None = None
+        self._fruitless = 0
+
+    def run(self) -> str | None:
+        """Keep the queue until the campaign is done (None), or the reason to stop.
+
+        Raises NoSlurm and WorkersEndAtOnce.
+        """
+        trouble = ""
+        while True:
+            try:
+                if self.top_up() is None:
+                    return None
+                trouble = ""
+            except (SchedulerSilent, SubmissionRefused, ServerAway) as error:
+                # Nothing is known to be missing, or nothing more is let in: ask again later.
+                if str(error) != trouble:
+                    self._say(f"{error}; asking again")
+                trouble = str(error)
+            wake = time.monotonic() + self._seconds
+            while time.monotonic() < wake:
+                reason = self._stop_reason()
+                if reason:
+                    return reason
+                time.sleep(0.1)
+
+    def top_up(self) -> int | None:
+        """Submit as many elements as are missing; how many, None when the campaign is done.
+
+        Raises SchedulerSilent, SubmissionRefused and ServerAway, having changed nothing more.
+        """
+        standing = self._standing()
+        unfinished = standing.get("ready", 0) + standing.get("leased", 0)
+        if not unfinished:
+            self._scheduler.cancel_pending(self._name)
+            return None
+        present = len(self._scheduler.elements(self._name))
+        missing = min(self._most, unfinished) - present
+        if missing <= 0:
+            return 0
+        self._watch(standing)
+        if self._largest is None:
+            self._largest = self._scheduler.largest_array()
+        left = missing
+        while left:
+            size = min(left, self._largest)
+            job = self._scheduler.submit(self._script(size))
+            self._say(f"{present} elements present, {size} more submitted as job {job}; {unfinished} tasks left")
+            left -= size
+            present += size
+        return missing
+
+    def _watch(self, standing: Mapping[str, int]) -> None:
+        """Count the rounds in which elements were missing and no task had changed."""
+        self._fruitless = self._fruitless + 1 if standing == self._last_change else 0
+        self._last_change = dict(standing)
+        if self._fruitless >= FRUITLESS_ROUNDS:
+            raise WorkersEndAtOnce(
+                f"{self._fruitless} times in a row workers of {self._name} were missing and no task had changed: "
+                "read their logs, then start the keeper again"
+            )

@@ -1,0 +1,153 @@
+"""A real SLURM cluster of several nodes on this machine, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
+
+CONFIGURATION = """\
+ClusterName=test
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={folder}/munge/munge.sock,cred_expire=6
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmctldLogFile={folder}/log/slurmctld.log
+SlurmdLogFile={folder}/log/slurmd-%n.log
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,bf_resolution=1,sched_interval=1,sched_min_interval=0,batch_sched_delay=0
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+JobRequeue=1
+KillWait=4
+MinJobAge=600
+MaxArraySize=4
+MessageTimeout=10
+SlurmdTimeout=6
+SlurmctldTimeout=30
+ReturnToService=2
+SlurmdParameters=config_overrides
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+NodeName=n[1-{nodes}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=1 State=UNKNOWN
+PartitionName=best-effort Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE GraceTime=0 MaxTime=INFINITE State=UP
+PartitionName=normal Nodes=ALL Default=YES PriorityTier=100 PreemptMode=OFF MaxTime=INFINITE State=UP
+"""
+
+
+class Cluster:
+    """Nodes n1, n2, … of one processor each; arrays have at most four elements."""
+
+    def __init__(self, folder: Path, nodes: int) -> None:
+        self.folder, self.nodes = folder, nodes
+        for name in ("munge", "state", "log", *(f"spool/n{k + 1}" for k in range(nodes))):
+            (folder / name).mkdir(parents=True)
+        port = _free_ports(nodes + 1)
+        (folder / "slurm.conf").write_text(
+            CONFIGURATION.format(folder=folder, nodes=nodes, port=port, first=port + 1, last=port + nodes)
+        )
+        (folder / "munge" / "munge.key").write_bytes(secrets.token_bytes(1024))
+        (folder / "munge" / "munge.key").chmod(0o600)
+        os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
+        files = {"key-file": "key", "socket": "sock", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
+        self.call("munged", *(f"--{name}={folder}/munge/munge.{ending}" for name, ending in files.items()))
+        self.call("slurmctld", "-c")
+        for k in range(nodes):
+            self.call("slurmd", "-N", f"n{k + 1}")
+        deadline = time.monotonic() + 30
+        while self.call("sinfo", "-h", "-N", "-p", "normal", "-t", "idle", "-o", "%N").count("n") < nodes:
+            assert time.monotonic() < deadline, (folder / "log" / "slurmctld.log").read_text()
+            time.sleep(0.1)
+
+    def call(self, *command: str, content: str | None = None) -> str:
+        done = subprocess.run(command, input=content, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+        return done.stdout
+
+    def urgent(self, seconds: float) -> str:
+        """A job of higher priority that takes one node."""
+        script = f"#!/bin/bash\n#SBATCH --partition=normal --output=/dev/null\nexec sleep {seconds}\n"
+        return self.call("sbatch", "--parsable", content=script).strip()
+
+    def restarts(self, name: str) -> int:
+        """How often elements of the jobs of that name were started again."""
+        jobs = self.call("scontrol", "-o", "show", "job").splitlines()
+        return sum(int(job.partition("Restarts=")[2].split()[0]) for job in jobs if f"JobName={name} " in job)
+
+    def nodes_of(self, name: str) -> list[str]:
+        """The nodes on which jobs of that name run."""
+        return self.call("squeue", "-h", "-t", "RUNNING", "-n", name, "-o", "%N").split()
+
+    def kill_node(self, name: str) -> None:
+        """As when its power fails: the node's daemon and all that it runs are gone."""
+        daemon = psutil.Process(int((self.folder / f"slurmd-{name}.pid").read_text()))
+        jobs = [each for each in psutil.process_iter(["environ"])
+                if (each.info["environ"] or {}).get("SLURMD_NODENAME") == name]
+        steps = {parent.pid: parent for each in jobs for parent in each.parents() if parent.name() == "slurmstepd"}
+        for process in (daemon, *steps.values(), *jobs):
+            process.kill()
+
+    def stop(self) -> None:
+        """End all that runs."""
+        subprocess.run(["scancel", "-u", "root"], capture_output=True, check=False)
+        time.sleep(0.5)
+        for process in psutil.process_iter(["environ"]):
+            own = (process.info["environ"] or {}).get("SLURM_CONF") == os.environ["SLURM_CONF"]
+            if own and process.pid != os.getpid():
+                process.kill()
+        os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
+        del os.environ["SLURM_CONF"]
+
+
+def _free_ports(count: int) -> int:
+    """The first of so many neighbouring free ports."""
+    for first in range(26000 + secrets.randbelow(2000), 32000, count):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return first
+    raise AssertionError("no free ports")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing or os.geteuid():
+        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
+    # munged wants every folder above its socket to be nobody else's.
+    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    made = Cluster(folder, nodes=4)
+    yield made
+    made.stop()
+    shutil.rmtree(folder, ignore_errors=True)

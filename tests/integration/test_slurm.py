@@ -1,0 +1,97 @@
+"""Campaigns on a real SLURM cluster, preempted, requeued and bereft of nodes: the exact count all the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from db import Ledger
+from jobs.campaign import result
+from slurm import Element, QueueKeeper, Resources, Scheduler, array_script
+from tests.integration.conftest import COMMAND, Run
+from tests.integration.slurm_cluster import Cluster, cluster
+from tests.integration.test_farm import free_port
+
+__all__ = ["cluster"]
+
+NAME = "langford-15-miller-4"
+COUNT = 39_809_640
+
+
+def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    assert langford("create", "langford", "15", "--method", "miller", "--depth", "4").returncode == 0
+    book = Ledger(str(tmp_path / "langford.db"))
+    campaign = book.campaign(NAME)
+    command = [*COMMAND, "run", "langford", "15", "--method", "miller", "--depth", "4", "--ledger",
+               str(tmp_path / "langford.db"), "--workers", "1"]
+    resources = Resources(3600, partition="best-effort")
+
+    def script(elements: int) -> str:
+        return array_script(NAME, elements, resources, tmp_path, command)
+
+    present: list[int] = []
+
+    class Watched(Scheduler):
+        def elements(self, name: str) -> list[Element]:
+            found = super().elements(name)
+            present.append(len(found))
+            return found
+
+    kept: list[object] = []
+    keeper = QueueKeeper(
+        Watched(), NAME, script, lambda: book.standing(campaign)[0], most=6, seconds=2, say=print
+    )
+    thread = threading.Thread(target=lambda: kept.append(keeper.run()))
+    thread.start()
+    lost = None
+    try:
+        start = time.monotonic()
+        while thread.is_alive() and time.monotonic() < start + 60:
+            cluster.urgent(chance.uniform(2, 5))
+            time.sleep(chance.uniform(0.5, 2.5))
+            if lost is None and time.monotonic() > start + 15 and cluster.nodes_of(NAME):
+                lost = cluster.nodes_of(NAME)[0]
+                cluster.kill_node(lost)
+    finally:
+        thread.join(timeout=200)
+    assert kept == [None]
+    assert max(present) <= 6
+    assert result(book, campaign).published == COUNT
+    progress = book.progress(campaign)
+    print(progress.attempts, "restarts", cluster.restarts(NAME))
+    assert progress.tasks == {"done": campaign.tasks}
+    assert progress.conflicts == 0
+    assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
+    assert progress.attempts["preempted"] > 0
+    assert cluster.restarts(NAME) > 0
+    assert cluster.call("sinfo", "-h", "-n", str(lost), "-o", "%T").startswith("down")
+
+
+def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    name, port = "langford-16-polyphase-8", free_port()
+    assert langford("create", "langford", "16", "--depth", "8").returncode == 0
+    (tmp_path / "token").write_text(langford("token", name).stdout)
+    server = subprocess.Popen([*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path)
+    try:
+        options = ["--partition", "best-effort", "--max-queued", "2", "--time", "10:00", "--server",
+                   f"http://127.0.0.1:{port}", "--token-file", "token", "--sbatch=--export=ALL"]
+        first, second = (
+            subprocess.Popen([*COMMAND, "slurm", "keep", name, *options], cwd=tmp_path, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for _ in range(2)
+        )
+        outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]
+    finally:
+        server.kill()
+        server.wait()
+    assert sorted([first.returncode, second.returncode]) == [0, 2], outputs
+    assert any("another keeper holds" in errors for _, errors in outputs)
+    assert any(f"{name} is done" in output for output, _ in outputs)
+    assert json.loads(langford("result", name, "--json").stdout)["count"] == "326721800"

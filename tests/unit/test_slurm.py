@@ -1,0 +1,186 @@
+"""sbatch scripts against golden files, and a queue keeper that meets every mood of a scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from jobs.client import ServerAway
+from slurm import Element, QueueKeeper, Resources, Scheduler, array_script, reservation_script
+from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from slurm.lock import held
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+LOGS = Path("/home/ada/slurm-logs/langford-27-polyphase-16")
+WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/langford-27-polyphase-16"]
+
+
+def test_the_script_of_an_array() -> None:
+    resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
+    command = [*WORK, "--token-file", "/home/ada/my token", "--time-limit", str(resources.working_seconds)]
+    text = array_script("langford-27-polyphase-16", 256, resources, LOGS, command, ["module load cuda"])
+    assert text == (GOLDEN / "array.sbatch").read_text()
+
+
+def test_the_script_of_a_reservation() -> None:
+    mpi = [*WORK[:3], "mpi", "--static", "langford", "24"]
+    text = reservation_script("records", 4, 16, Resources(2 * 3600 + 61), LOGS, ["srun", "--mpi=pmi2"], mpi)
+    assert text == (GOLDEN / "reservation.sbatch").read_text()
+
+
+@pytest.mark.parametrize("build", [
+    lambda: array_script("two words", 1, Resources(600), LOGS, WORK),
+    lambda: array_script("name", 1, Resources(600, partition="a b"), LOGS, WORK),
+    lambda: array_script("name", 1, Resources(600, extra=("mem=2G",)), LOGS, WORK),
+    lambda: array_script("name", 1, Resources(600, extra=("--mem=2G\nrm -rf /",)), LOGS, WORK),
+    lambda: array_script("name", 1, Resources(600), Path("/home/ada/my logs"), WORK),
+    lambda: Resources(120).working_seconds,
+])
+def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
+    with pytest.raises(BadScript):
+        build()
+
+
+class Cluster(Scheduler):
+    """A scheduler whose answers the test sets."""
+
+    def __init__(self, largest: int = 1001) -> None:
+        self.sizes: list[int] = []
+        self.present = 0
+        self.cancelled = False
+        self.largest = largest
+        self.trouble: Exception | None = None
+
+    def submit(self, script: str) -> str:
+        if self.trouble:
+            raise self.trouble
+        self.sizes.append(int(script))
+        self.present += int(script)
+        return str(len(self.sizes))
+
+    def elements(self, name: str) -> list[Element]:
+        if isinstance(self.trouble, SchedulerSilent):
+            raise self.trouble
+        return [Element(f"1_{k}", "RUNNING") for k in range(self.present)]
+
+    def largest_array(self) -> int:
+        return self.largest
+
+    def cancel_pending(self, name: str) -> None:
+        self.cancelled = True
+
+
+def keeper_of(
+    cluster: Cluster, standing: Mapping[str, int], most: int = 256, said: list[str] | None = None
+) -> QueueKeeper:
+    say = said.append if said is not None else print
+    return QueueKeeper(cluster, "name", str, lambda: standing, most, seconds=0, say=say)
+
+
+def test_missing_elements_are_submitted() -> None:
+    cluster = Cluster()
+    keeper = keeper_of(cluster, {"ready": 500, "leased": 12})
+    assert keeper.top_up() == 256
+    cluster.present -= 6
+    assert keeper.top_up() == 6
+    assert keeper.top_up() == 0
+    assert cluster.sizes == [256, 6]
+
+
+def test_a_keeper_adopts_what_it_finds() -> None:
+    cluster = Cluster()
+    cluster.present = 200
+    assert keeper_of(cluster, {"ready": 500}).top_up() == 56
+
+
+def test_never_more_workers_than_tasks_nor_than_an_array_holds() -> None:
+    cluster = Cluster(largest=4)
+    assert keeper_of(cluster, {"ready": 9, "leased": 1, "done": 90}).top_up() == 10
+    assert cluster.sizes == [4, 4, 2]
+
+
+def test_a_campaign_that_is_done_empties_the_queue() -> None:
+    cluster = Cluster()
+    assert keeper_of(cluster, {"done": 90, "set-aside": 1}).run() is None
+    assert cluster.cancelled
+    assert not cluster.sizes
+
+
+def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
+    cluster = Cluster()
+    keeper = keeper_of(cluster, {"ready": 3})
+
+    def replace_for_ever() -> None:
+        while True:
+            keeper.top_up()
+            cluster.present = 0
+
+    with pytest.raises(WorkersEndAtOnce, match="read their logs"):
+        replace_for_ever()
+    assert len(cluster.sizes) < 10
+
+
+@pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])
+def test_trouble_passes(trouble: Exception) -> None:
+    cluster, said = Cluster(), list[str]()
+    cluster.trouble = trouble
+    standing = {"ready": 2}
+    rounds = iter(range(100))
+
+    def stop() -> str | None:
+        if next(rounds) == 3:
+            cluster.trouble = None
+        if cluster.present == 2:
+            standing.clear()
+        return None
+
+    keeper = QueueKeeper(cluster, "name", str, lambda: standing, 5, seconds=0.01, say=said.append, stop_reason=stop)
+    assert keeper.run() is None
+    assert cluster.sizes == [2]
+    assert sum(str(trouble) in line for line in said) == 1   # not once per round
+
+
+def test_a_server_that_is_away_submits_nothing() -> None:
+    cluster = Cluster()
+
+    def away() -> Mapping[str, int]:
+        raise ServerAway("no answer")
+
+    rounds = iter([None, None, None, "SIGTERM"])
+    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, stop_reason=lambda: next(rounds))
+    assert keeper.run() == "SIGTERM"
+    assert not cluster.sizes
+
+
+def test_one_keeper_per_queue(tmp_path: Path) -> None:
+    with held(tmp_path / "lock"), pytest.raises(AnotherKeeper), held(tmp_path / "lock"):
+        pass
+    with held(tmp_path / "lock"):
+        pass
+
+
+def test_commands_answer_with_their_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def command(name: str, text: str) -> None:
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSlurm, match="no squeue here"):
+        Scheduler().elements("name")
+    command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
+    assert Scheduler().elements("name") == [Element("7_[0-3]", "PENDING"), Element("8_1", "COMPLETING")]
+    command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    with pytest.raises(SchedulerSilent):
+        Scheduler().elements("name")
+    command("sbatch", "echo '12;far'")
+    assert Scheduler().submit("#!/bin/bash\n") == "12"
+    command("sbatch", "echo 'Invalid partition name' >&2; exit 1")
+    with pytest.raises(SubmissionRefused, match="Invalid partition"):
+        Scheduler().submit("#!/bin/bash\n")
+    command("sbatch", "echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1")
+    with pytest.raises(SchedulerSilent):
+        Scheduler().submit("#!/bin/bash\n")
+    command("scontrol", "echo 'MaxArraySize            = 64'")
+    assert Scheduler().largest_array() == 64
