@@ -22,7 +22,7 @@ from db.errors import (
     WrongSchema,
 )
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """Alembic revision that this version reads and writes."""
 
 EARLIER = ("0001",)

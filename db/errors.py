@@ -45,6 +45,14 @@ class ConflictingResults(LedgerError):
     """Two attempts gave different results for one task: the merge is blocked."""
 
 
+class UntrustedResults(LedgerError):
+    """Results of a distrusted worker have not been evaluated again: the merge is blocked."""
+
+
+class WorkerDistrusted(LedgerError):
+    """A worker whose results others found wrong gets no more tasks."""
+
+
 class BadExport(LedgerError):
     """A file of exported results is damaged, cut short, or none at all."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import insert, select, update
 
-from db import queries, transitions
+from db import acceptance, queries, replication, transitions
 from db.clock import Now
-from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
+from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults
 from db.exports import Export
 from db.models import Attempt, Campaign, Task, Worker
 from db.queries import origin
@@ -20,7 +20,6 @@ from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
 from db.states import EventKind, Outcome, TaskState
 from db.tokens import TokenRegister
 from db.transitions import BULK_ROWS
-from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -67,6 +66,12 @@ class Ledger(TokenRegister):
             )
         return existing
 
+    def replicate(self, campaign: CampaignRecord, share: float) -> CampaignRecord:
+        """Have this share of the results to come evaluated again by another worker."""
+        with self._writing() as connection:
+            connection.execute(update(Campaign).where(Campaign.id == campaign.id).values(replicate=share))
+        return self.campaign(campaign.name)
+
     def campaign(self, name: str) -> CampaignRecord:
         """The campaign of that name; raises NoSuchCampaign."""
         with self._reading() as connection:
@@ -85,43 +90,52 @@ class Ledger(TokenRegister):
 
     # -- leases ---------------------------------------------------------------------------
 
-    def enrol(self, worker: str, host: str, process: str) -> None:
-        """Make a fresh worker known: ``process`` identifies it on its host.  Saying it twice is harmless."""
-        with self._writing() as connection:
-            if connection.scalar(select(Worker.id).where(Worker.id == worker)) is None:
-                connection.execute(insert(Worker).values(id=worker, host=host, process=process, started=Now()))
+    def enrol(self, worker: str, host: str, process: str, kernel: str = "cpu") -> None:
+        """Make a fresh worker known: ``process`` identifies it on its host, ``kernel`` is "cpu" or "cuda".
 
-    def lease(self, campaign: CampaignRecord, worker: str, count: int, seconds: float) -> list[Lease]:
-        """Grant up to ``count`` ready tasks for ``seconds``, largest estimated work first.
-
-        Leases past their deadline go back to the queue first.
+        Saying it twice is harmless.
         """
         with self._writing() as connection:
+            if connection.scalar(select(Worker.id).where(Worker.id == worker)) is None:
+                connection.execute(
+                    insert(Worker).values(id=worker, host=host, process=process, started=Now(), kernel=kernel)
+                )
+
+    def lease(self, campaign: CampaignRecord, worker: str, count: int, seconds: float) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``: rechecks of other workers' results, then ready
+        tasks, largest estimated work first.
+
+        Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
+        """
+        with self._writing() as connection:
+            replication.require_trust(connection, worker)
             transitions.expire(connection, campaign.id, Attempt.deadline < Now())
-            rows = connection.execute(
+            rechecks = replication.claim(connection, campaign.id, worker, count)
+            ready = connection.execute(
                 select(Task.task_index, Task.work)
                 .where(Task.campaign_id == campaign.id, Task.state == TaskState.READY)
                 .order_by(Task.work.desc())
-                .limit(count)
+                .limit(count - len(rechecks))
                 .with_for_update(skip_locked=True)
             ).all()
-            transitions.set_state(connection, campaign.id, [row.task_index for row in rows], TaskState.LEASED)
-            if not rows:
+            transitions.set_state(connection, campaign.id, [row.task_index for row in ready], TaskState.LEASED)
+            tasks = [*rechecks, *((row.task_index, row.work) for row in ready)]
+            if not tasks:
                 return []
             attempts = connection.scalars(
                 insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True),
                 [
-                    {"campaign_id": campaign.id, "task_index": row.task_index, "worker_id": worker,
+                    {"campaign_id": campaign.id, "task_index": index, "worker_id": worker,
                      "granted": 0.0, "deadline": 0.0}
-                    for row in rows
+                    for index, _ in tasks
                 ],
             ).all()
             connection.execute(
                 update(Attempt).where(Attempt.id.in_(attempts)).values(granted=Now(), deadline=Now() + seconds)
             )
-        return [
-            Lease(attempt, row.task_index, row.work) for attempt, row in zip(attempts, rows, strict=True)
-        ]
+            chosen = {index: attempt for (index, _), attempt in zip(rechecks, attempts, strict=False)}
+            replication.assign(connection, campaign.id, chosen)
+        return [Lease(attempt, index, work) for attempt, (index, work) in zip(attempts, tasks, strict=True)]
 
     def own_attempts(self, campaign: CampaignRecord, attempts: Sequence[int]) -> list[int]:
         """Those of the attempts that belong to the campaign."""
@@ -179,13 +193,13 @@ class Ledger(TokenRegister):
     ) -> list[EventKind | None]:
         """Take results, all in one transaction; at most one result per task counts.
 
-        A result for a task already done confirms the first one or conflicts with it; a late
-        result for a task not done yet counts; one that fails the checks of ``plan`` is
-        refused, a failure of its task.  Returns the kind of event of each delivery, None
+        A result for a task already done confirms the first one or conflicts with it
+        (:mod:`db.replication`); a late result for a task not done yet counts; one that fails the
+        checks of ``plan`` is refused, a failure of its task.  Returns the kind of event of each delivery, None
         where the result is the task's first or the same delivery came twice.
         """
         with self._writing() as connection:
-            return self._accept(connection, campaign, plan, deliveries)
+            return acceptance.accept(connection, campaign, plan, deliveries)
 
     def take(
         self, campaign: CampaignRecord, plan: Plan, worker: str, imported: Sequence[Evaluation]
@@ -217,7 +231,7 @@ class Ledger(TokenRegister):
                 Delivery(attempt, each.result, each.seconds, each.provenance)
                 for attempt, each in zip(attempts, new, strict=True)
             ]
-            return self._accept(connection, campaign, plan, deliveries)
+            return acceptance.accept(connection, campaign, plan, deliveries)
 
     def exported(self, campaign: CampaignRecord) -> Export:
         """All accepted results of a campaign, to be written to a file."""
@@ -227,52 +241,20 @@ class Ledger(TokenRegister):
                 tuple(queries.exported(connection, campaign.id)),
             )
 
-    def _accept(
-        self, connection: Connection, campaign: CampaignRecord, plan: Plan, deliveries: Sequence[Delivery]
-    ) -> list[EventKind | None]:
-        events: list[EventKind | None] = []
-        fresh: list[Delivery] = []
-        superseded: list[int] = []
-        known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
-        owned = queries.attempts(connection, campaign.id, [each.attempt for each in deliveries])
-        for each in deliveries:
-            index, value = each.result.index, str(each.result.value)
-            if owned.get(each.attempt) != index:
-                # Nobody leased this: a forgery, or a mix-up that must not end another task's attempt.
-                events.append(EventKind.REFUSED)
-                detail = f"no attempt {each.attempt} at task {index}"
-                transitions.record(connection, campaign.id, EventKind.REFUSED, None, None, detail)
-                continue
-            try:
-                plan.expectation(index).check(each.result)
-            except CheckFailed as error:
-                transitions.fail(connection, campaign.id, each.attempt, str(error))
-                kind, detail = EventKind.REFUSED, str(error)
-            else:
-                if index not in known:
-                    known[index] = value, each.attempt
-                    fresh.append(each)
-                if known[index] == (value, each.attempt):
-                    events.append(None)
-                    continue
-                first, by = known[index]
-                superseded.append(each.attempt)
-                kind = EventKind.CONFIRMED if first == value else EventKind.CONFLICT
-                detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
-            events.append(kind)
-            transitions.record(connection, campaign.id, kind, index, each.attempt, detail)
-        transitions.insert_results(connection, campaign, fresh)
-        transitions.end(connection, Attempt.id.in_(superseded), Outcome.SUPERSEDED, None)
-        return events
-
     def results(self, campaign: CampaignRecord) -> list[PartialResult]:
-        """All accepted results; raises ConflictingResults when a conflict is on record."""
+        """All accepted results; raises ConflictingResults or UntrustedResults."""
         with self._reading() as connection:
             conflicts = queries.conflicts(connection, campaign.id)
             if conflicts:
                 raise ConflictingResults(
                     f"{len(conflicts)} tasks of {campaign.name} have conflicting results (first: task "
-                    f"{conflicts[0][0]}, {conflicts[0][1]}): evaluate them on a machine you trust"
+                    f"{conflicts[0][0]}, {conflicts[0][1]}): run another worker, whose result decides"
+                )
+            untrusted = queries.untrusted(connection, campaign.id)
+            if untrusted:
+                raise UntrustedResults(
+                    f"{len(untrusted)} results of {campaign.name} come from workers that others found wrong "
+                    f"(first: task {untrusted[0]}): run another worker, which evaluates them again"
                 )
             return queries.results(connection, campaign.id)
 
@@ -287,6 +269,11 @@ class Ledger(TokenRegister):
         """Tasks and work by state: what of :meth:`progress` costs little."""
         with self._reading() as connection:
             return queries.standing(connection, campaign.id)
+
+    def rechecks(self, campaign: CampaignRecord) -> int:
+        """Tasks with a result that wait for another worker's."""
+        with self._reading() as connection:
+            return queries.rechecks(connection, campaign.id, waiting=True)
 
     def tasks(self, campaign: CampaignRecord, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""

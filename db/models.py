@@ -27,6 +27,7 @@ class Campaign(Base):
     tasks: Mapped[int]
     work: Mapped[float] = mapped_column(Float(53))
     created: Mapped[float] = mapped_column(Float(53))
+    replicate: Mapped[float] = mapped_column(Float(53), default=0.0)
 
 
 class Task(Base):
@@ -42,13 +43,18 @@ class Task(Base):
 
 
 class Worker(Base):
-    """One start of one worker process; its id is a fresh UUID."""
+    """One start of one worker process; its id is a fresh UUID.
+
+    ``kernel`` is "cpu" or "cuda"; ``distrusted`` when others found a result of its wrong.
+    """
 
     __tablename__ = "worker"
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     host: Mapped[str] = mapped_column(String(255))
     process: Mapped[str] = mapped_column(String(80))
     started: Mapped[float] = mapped_column(Float(53))
+    kernel: Mapped[str] = mapped_column(String(10), default="cpu")
+    distrusted: Mapped[float | None] = mapped_column(Float(53))
 
 
 class Attempt(Base):
@@ -59,6 +65,7 @@ class Attempt(Base):
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("attempt_open", "ended", "deadline"),
         Index("attempt_task", "campaign_id", "task_index"),
+        Index("attempt_worker", "worker_id"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int]
@@ -80,6 +87,38 @@ class Result(Base):
     )
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
+    value: Mapped[str] = mapped_column(Text)
+    residue: Mapped[str] = mapped_column(Text)
+    evaluated: Mapped[str] = mapped_column(Text)
+    seconds: Mapped[float] = mapped_column(Float(53))
+    provenance: Mapped[str] = mapped_column(Text)
+    accepted: Mapped[float] = mapped_column(Float(53))
+
+
+class Recheck(Base):
+    """A task with a result that another worker shall evaluate again; its attempt, while one runs."""
+
+    __tablename__ = "recheck"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+    )
+    campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id"))
+
+
+class Witness(Base):
+    """A further result of a task that has one: it confirms the accepted one, or disagrees."""
+
+    __tablename__ = "witness"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("witness_task", "campaign_id", "task_index"),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int]
+    task_index: Mapped[int]
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
     value: Mapped[str] = mapped_column(Text)
     residue: Mapped[str] = mapped_column(Text)

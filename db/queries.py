@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, func, select
+from sqlalchemy.orm import aliased
 
-from db.models import Attempt, Campaign, Event, Result, Task, Token, Worker
+from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
 from db.records import CampaignRecord, Progress, TaskRecord
 from db.states import EventKind
 from langford.arithmetic.limbs import exact_sum
@@ -20,7 +21,8 @@ def campaign(connection: Connection, name: str) -> CampaignRecord | None:
     if row is None:
         return None
     return CampaignRecord(
-        row.id, row.name, Problem.parse(row.problem), row.method, row.depth, row.tasks, row.work, row.created
+        row.id, row.name, Problem.parse(row.problem), row.method, row.depth, row.tasks, row.work, row.created,
+        row.replicate,
     )
 
 
@@ -86,12 +88,14 @@ def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[i
     return {row.task_index: (row.value, row.attempt_id) for row in rows}
 
 
-def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, int]:
-    """The task of each of these attempts, as far as they exist."""
+def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, tuple[int, str]]:
+    """(task, worker) of each of these attempts, as far as they exist."""
     rows = connection.execute(
-        select(Attempt.id, Attempt.task_index).where(Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen))
+        select(Attempt.id, Attempt.task_index, Attempt.worker_id).where(
+            Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen)
+        )
     )
-    return {row.id: row.task_index for row in rows}
+    return {row.id: (row.task_index, row.worker_id) for row in rows}
 
 
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
@@ -101,13 +105,41 @@ def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
 
 
 def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
-    """(task, what disagrees) of every conflict on record."""
+    """(task, what disagrees) of every task in conflict that was not settled since."""
     rows = connection.execute(
-        select(Event.task_index, Event.detail)
-        .where(Event.campaign_id == campaign_id, Event.kind == EventKind.CONFLICT)
+        select(Event.task_index, Event.kind, Event.detail)
+        .where(Event.campaign_id == campaign_id, Event.kind.in_([EventKind.CONFLICT, EventKind.SETTLED]))
         .order_by(Event.id)
     )
-    return [(row.task_index, row.detail) for row in rows]
+    last = {row.task_index: row for row in rows}
+    return [(row.task_index, row.detail) for row in last.values() if row.kind == EventKind.CONFLICT]
+
+
+def untrusted(connection: Connection, campaign_id: int) -> list[int]:
+    """Tasks whose result is a distrusted worker's alone."""
+    held, other, third = aliased(Attempt), aliased(Attempt), aliased(Worker)
+    confirmed = (
+        select(Witness.id)
+        .join(other, other.id == Witness.attempt_id)
+        .join(third, third.id == other.worker_id)
+        .where(
+            Witness.campaign_id == Result.campaign_id, Witness.task_index == Result.task_index,
+            Witness.value == Result.value, third.distrusted.is_(None),
+        )
+    )
+    return list(connection.scalars(
+        select(Result.task_index)
+        .join(held, held.id == Result.attempt_id)
+        .join(Worker, Worker.id == held.worker_id)
+        .where(Result.campaign_id == campaign_id, Worker.distrusted.is_not(None), ~confirmed.exists())
+        .order_by(Result.task_index)
+    ))
+
+
+def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) -> int:
+    """Tasks to be evaluated again; ``waiting``: those that nobody has leased for it."""
+    query = select(func.count()).select_from(Recheck).where(Recheck.campaign_id == campaign_id)
+    return connection.scalar(query.where(Recheck.attempt_id.is_(None)) if waiting else query) or 0
 
 
 def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, str, str]]:
@@ -137,12 +169,11 @@ def progress(connection: Connection, campaign_id: int) -> Progress:
         .where(Attempt.campaign_id == campaign_id)
         .group_by(Attempt.outcome)
     ).all()
-    events = connection.execute(
-        select(
-            func.sum(case((Event.kind == EventKind.CONFIRMED, 1), else_=0)),
-            func.sum(case((Event.kind == EventKind.CONFLICT, 1), else_=0)),
-        ).where(Event.campaign_id == campaign_id)
-    ).one()
+    confirmed = connection.scalar(
+        select(func.count()).select_from(Event).where(
+            Event.campaign_id == campaign_id, Event.kind == EventKind.CONFIRMED
+        )
+    )
     done = connection.execute(
         select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
     ).all()
@@ -152,8 +183,9 @@ def progress(connection: Connection, campaign_id: int) -> Progress:
         sum(row.seconds for row in done),
         exact_sum([int(row.evaluated) for row in done]),
         {row[0]: row[1] for row in attempts},
-        int(events[0] or 0),
-        int(events[1] or 0),
+        confirmed or 0,
+        len(conflicts(connection, campaign_id)),
+        rechecks(connection, campaign_id),
     )
 
 

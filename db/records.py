@@ -20,6 +20,8 @@ class CampaignRecord:
     tasks: int
     work: float
     created: float
+    replicate: float
+    """Share of the results that another worker evaluates again."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class Progress:
         seconds: computing time of the accepted results.
         evaluated: points or nodes of the accepted results.
         attempts: ended attempts by outcome, and the running ones under "running".
-        confirmed: results repeated with the same value; conflicts: with another one.
+        confirmed: results repeated with the same value.
+        conflicts: tasks whose results disagree, not settled yet.
+        rechecks: results that another worker shall evaluate again.
     """
 
     tasks: dict[str, int]
@@ -64,6 +68,7 @@ class Progress:
     attempts: dict[str, int]
     confirmed: int
     conflicts: int
+    rechecks: int
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class EventKind(StrEnum):
     CREATED = "created"
     CONFIRMED = "confirmed"
     CONFLICT = "conflict"
+    SETTLED = "settled"
+    DISTRUSTED = "distrusted"
     REFUSED = "refused"
     SET_ASIDE = "set-aside"
 

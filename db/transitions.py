@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from db.clock import Now
-from db.models import Attempt, Event, Result, Task
+from db.models import Attempt, Event, Recheck, Result, Task
 from db.records import CampaignRecord, Delivery
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
@@ -34,7 +34,8 @@ def insert_results(connection: Connection, campaign: CampaignRecord, fresh: Sequ
 
 
 def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
-    """An attempt failed by itself; whether its task is set aside for failing too often."""
+    """An attempt failed by itself; whether its task (or the recheck of a task that is done) is set aside
+    for failing too often."""
     index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
     if not end(connection, Attempt.id == attempt, Outcome.FAILED, reason) or index is None:
         return False
@@ -42,7 +43,8 @@ def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bo
     connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
     if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
         return False
-    set_state(connection, campaign, [index], TaskState.SET_ASIDE)
+    set_state(connection, campaign, [index], TaskState.SET_ASIDE, TaskState.READY)
+    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign, Recheck.task_index == index))
     record(connection, campaign, EventKind.SET_ASIDE, index, attempt, reason)
     return True
 
@@ -58,8 +60,11 @@ def end(connection: Connection, which: object, outcome: Outcome, note: str | Non
         update(Attempt)
         .where(which, Attempt.ended.is_(None))  # type: ignore[arg-type]
         .values(ended=Now(), outcome=outcome, **({} if note is None else {"note": note}))
-        .returning(Attempt.campaign_id, Attempt.task_index)
+        .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index)
     ).all()
+    if ended:
+        own = Recheck.attempt_id.in_([row.id for row in ended])
+        connection.execute(update(Recheck).where(own).values(attempt_id=None))
     for campaign in {row.campaign_id for row in ended}:
         indices = [row.task_index for row in ended if row.campaign_id == campaign]
         set_state(connection, campaign, indices, TaskState.READY, TaskState.LEASED)

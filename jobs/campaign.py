@@ -81,7 +81,7 @@ class CampaignRun:
         self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
         self._pool_of = pool_of
         self._plan = plan_of(key_of(campaign))
-        self._identity = Identity.fresh()
+        self._identity = Identity.fresh(devices)
         self._stock: list[Lease] = []
         self._leases: dict[int, Lease] = {}
 
@@ -95,10 +95,12 @@ class CampaignRun:
         self._work_done = progress.work.get(TaskState.DONE, 0.0)
         self._tell(self._step())
         stopped = None
-        if not progress.tasks.get(TaskState.READY, 0) + progress.tasks.get(TaskState.LEASED, 0):
+        unfinished = progress.tasks.get(TaskState.READY, 0) + progress.tasks.get(TaskState.LEASED, 0)
+        if not unfinished + progress.rechecks:
             return self._report(None)
-        self._ledger.enrol(self._identity.worker, self._identity.host, self._identity.process)
-        useful = max(1, progress.tasks.get(TaskState.READY, 1))
+        me = self._identity
+        self._ledger.enrol(me.worker, me.host, me.process, me.kernel)
+        useful = max(1, progress.tasks.get(TaskState.READY, 0) + progress.rechecks)
         pool = self._pool_of(key_of(self._campaign), self._devices[:useful])
         try:
             stopped = self._work(pool)

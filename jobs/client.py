@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -87,7 +88,7 @@ class RemoteCampaign:
 
     def enrol(self, identity: Identity) -> None:
         """Make this worker known."""
-        self._call("POST", "/workers", worker=identity.worker, host=identity.host, process=identity.process)
+        self._call("POST", "/workers", **asdict(identity))
 
     def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
         """Up to ``count`` tasks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +17,13 @@ class Identity:
     worker: str
     host: str
     process: str
+    kernel: str
 
     @classmethod
-    def fresh(cls) -> Identity:
-        """The identity of this process."""
-        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()))
+    def fresh(cls, devices: Sequence[str] = ()) -> Identity:
+        """The identity of this process, which computes on these devices."""
+        kernel = "cuda" if any(device.startswith("cuda") for device in devices) else "cpu"
+        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), kernel)
 
 
 def process_name(pid: int) -> str:

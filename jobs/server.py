@@ -1,7 +1,7 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
     GET  /campaigns/NAME              reader  how far it is
-    POST /campaigns/NAME/workers      worker  {worker, host, process}
+    POST /campaigns/NAME/workers      worker  {worker, host, process, kernel}
     POST /campaigns/NAME/leases       worker  {worker, count, seconds} → {leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
@@ -29,7 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import CampaignRecord, Ledger
-from db.errors import LedgerError
+from db.errors import LedgerError, WorkerDistrusted
 from db.states import Outcome, Role
 from jobs import wire
 from jobs.campaign import key_of
@@ -89,6 +89,8 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
                 return _error(413, f"a request may have {LARGEST_BODY} bytes")
             except BadMessage as error:
                 return _error(400, str(error))
+            except WorkerDistrusted as error:
+                return _error(403, str(error))
             except LedgerError as error:
                 return _error(503, str(error), {"Retry-After": "2"})
 
@@ -135,14 +137,15 @@ def _info(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, 
     tasks, work = ledger.standing(campaign)
     return asdict(wire.CampaignInfo(
         campaign.name, campaign.problem.name, campaign.method, campaign.depth, campaign.tasks, campaign.work,
-        tasks, work,
+        tasks, work, ledger.rechecks(campaign),
     ))
 
 
 def _enrol(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "worker", "host", "process")
-    worker, host, process = (wire.text(fields[name]) for name in ("worker", "host", "process"))
-    ledger.enrol(worker[:36], host[:255], process[:80])
+    names = "worker", "host", "process", "kernel"
+    fields = wire.exactly(document, *names)
+    worker, host, process, kernel = (wire.text(fields[name]) for name in names)
+    ledger.enrol(worker[:36], host[:255], process[:80], kernel[:10])
     return {}
 
 

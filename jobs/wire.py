@@ -33,6 +33,8 @@ class CampaignInfo:
     work: float
     tasks_by_state: dict[str, int]
     work_by_state: dict[str, float]
+    rechecks: int
+    """Tasks with a result that wait for another worker's."""
 
     @property
     def unfinished(self) -> int:

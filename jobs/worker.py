@@ -48,13 +48,14 @@ class RemoteRun:
         self._lease_seconds = lease_seconds
         self._server, self._outbox, self._devices = server, outbox, devices
         self._say, self._stop_reason, self._time_limit = say, stop_reason, time_limit
-        self._identity = Identity.fresh()
+        self._identity = Identity.fresh(devices)
         self._asking, self._sending = Backoff(), Backoff()
         self._stock: list[Lease] = []
         self._leases: dict[int, Lease] = {}
         self._unkept: list[Delivery] = []
         self._info: CampaignInfo | None = None
         self._enrolled = False
+        self._served = True
         self._away = False
 
     def run(self) -> RunReport:
@@ -65,8 +66,8 @@ class RemoteRun:
         self._effort = Effort(self._time_limit)
         self._renewed = time.monotonic()
         stopped = self._await_server()
-        if stopped is None and self._info is not None and self._info.unfinished:
-            info = self._info
+        info = self._info
+        if stopped is None and info is not None and (info.unfinished or info.rechecks):
             pool = WorkerPool(PlanKey(info.problem, info.method, info.depth), self._devices)
             try:
                 stopped = self._work(pool)
@@ -102,13 +103,18 @@ class RemoteRun:
             while self._stock and pool.idle_slots and not draining:
                 lease = self._stock.pop(0)
                 pool.submit(lease.attempt, lease.index)
-            if not pool.in_flight and (draining or (self._info is not None and not self._info.unfinished)):
+            if not pool.in_flight and (draining or self._nothing_left()):
                 return draining
             self._handle(list(pool.poll(0.1)))
             self._flush()
             if time.monotonic() - self._renewed > self._lease_seconds / 4:
                 self._renewed = time.monotonic()
                 self._ask(lambda: self._server.renew(self._leases, self._lease_seconds))
+
+    def _nothing_left(self) -> bool:
+        """Whether all tasks are done, and no recheck is for this worker."""
+        info = self._info
+        return info is not None and not info.unfinished and not (info.rechecks and self._served)
 
     # -- talking to the server ----------------------------------------------------------------
 
@@ -138,6 +144,7 @@ class RemoteRun:
         self._stock = self._server.lease(self._identity.worker, count, self._lease_seconds)
         self._leases.update({lease.attempt: lease for lease in self._stock})
         self._asking.succeeded()
+        self._served = bool(self._stock)
         if not self._stock:
             # Others hold the rest, or nothing is left; results of ours may still be on their way.
             self._flush(at_once=True)

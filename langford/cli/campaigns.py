@@ -105,6 +105,7 @@ def status(name: str | None, ledger: str, as_json: bool) -> None:
                 "share_of_work": _share(campaign.work, progress.work), "seconds": progress.seconds,
                 "evaluated": str(progress.evaluated), "attempts": progress.attempts,
                 "confirmed": progress.confirmed, "conflicts": progress.conflicts,
+                "rechecks": progress.rechecks,
             }
             for campaign, progress in found
         ])
@@ -118,7 +119,7 @@ def status(name: str | None, ledger: str, as_json: bool) -> None:
                          overflow="fold")
     for campaign, progress in found:
         notes = {"set aside": progress.tasks.get("set-aside", 0), "confirmed": progress.confirmed,
-                 "in conflict": progress.conflicts}
+                 "in conflict": progress.conflicts, "to recheck": progress.rechecks}
         table.add_row(
             campaign.name, f"{campaign.tasks:,}", f"{progress.tasks.get('done', 0):,}",
             f"{progress.tasks.get('leased', 0):,}", f"{_share(campaign.work, progress.work):.1%}",

@@ -15,6 +15,12 @@ from langford.problem import VARIANTS
 
 PORT = 8765
 
+replicate_option = click.option(
+    "--replicate", type=click.FloatRange(0, 1), metavar="SHARE",
+    help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
+         "kind of device if there is one.",
+)
+
 
 class OpenToAll(LangfordError):
     """A server would send tokens over a network in the clear."""
@@ -29,15 +35,20 @@ Examples:
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
 @click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
 @click.option("--name", help="The campaign's name; default: problem, method and depth.")
+@replicate_option
 @ledger_option
 def create(
-    variant: str, n: int, copies: int, method: str | None, depth: int | None, name: str | None, ledger: str
+    variant: str, n: int, copies: int, method: str | None, depth: int | None, name: str | None,
+    replicate: float | None, ledger: str,
 ) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     from db import Ledger
 
     key = chosen_key(variant, n, copies, method, depth)
-    campaign = create_campaign(Ledger(ledger, create=True), key, name)
+    book = Ledger(ledger, create=True)
+    campaign = create_campaign(book, key, name)
+    if replicate is not None:
+        book.replicate(campaign, replicate)
     print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
 
 
@@ -64,7 +75,7 @@ def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
 
 @click.command(epilog="""\b
 Examples:
-  langford serve langford-27-polyphase-16
+  langford serve langford-27-polyphase-16 --replicate 0.02
   langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key""")
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
@@ -73,9 +84,10 @@ Examples:
 @click.option("--certificate", type=click.Path(exists=True), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
+@replicate_option
 def serve(
     names: tuple[str, ...], ledger: str, host: str, port: int, certificate: str | None, key: str | None,
-    insecure: bool,
+    insecure: bool, replicate: float | None,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or _is_loopback(host)):
@@ -90,7 +102,10 @@ def serve(
     from db import Ledger
     from jobs import server
 
-    app = server.application(Ledger(ledger), names)
+    book = Ledger(ledger)
+    for name in names if replicate is not None else ():
+        book.replicate(book.campaign(name), replicate or 0.0)
+    app = server.application(book, names)
     uvicorn.run(
         app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
         server_header=False, timeout_graceful_shutdown=5,

@@ -11,12 +11,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from db import Ledger
-from jobs.campaign import result
+from db import Delivery, Ledger
+from jobs.campaign import key_of, result
+from jobs.client import RemoteCampaign, ServerRefuses
+from jobs.evaluation import plan_of
+from jobs.identity import Identity
+from langford.arithmetic.residue import residue
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 from tests.integration.test_ledger_files import small_disk
 
@@ -216,6 +221,27 @@ def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
     _, errors = worker.communicate(timeout=150)
     assert "No space left" in errors
     farm.finish(worker) if worker.returncode == 0 else pytest.fail(errors)
+
+
+def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
+    farm.campaign = farm.ledger.replicate(farm.campaign, 0.05)
+    farm.server.kill()
+    farm.server.wait()
+    farm.server = farm.serve()
+    plan = plan_of(key_of(farm.campaign))
+    liar, me = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token), Identity.fresh()
+    liar.enrol(me)
+    for lease in liar.lease(me.worker, 6, 60):
+        true = plan.evaluate(lease.index)
+        value = true.value + (1 << plan.expectation(lease.index).zero_bits)
+        forged = replace(true, value=value, residue=residue(value))
+        assert liar.deliver([Delivery(lease.attempt, forged, 0.5, "{}")]) == [None]
+    workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
+    farm.wait_until(lambda: farm.ledger.progress(farm.campaign).attempts.get("done", 0) > 20)
+    with pytest.raises(ServerRefuses, match="no more tasks"):
+        farm.wait_until(lambda: liar.lease(me.worker, 1, 0.1) is None)
+    farm.finish(*workers)
+    assert farm.ledger.progress(farm.campaign).rechecks < 0.05 * farm.campaign.tasks
 
 
 def test_a_wrong_token_ends_the_worker(farm: Farm) -> None:

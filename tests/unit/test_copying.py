@@ -22,7 +22,7 @@ WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("
 def used(where: str) -> None:
     """A ledger with a bit of everything, and one task left."""
     ledger = Ledger(where, create=True)
-    campaign = new_campaign(ledger)
+    campaign = ledger.replicate(new_campaign(ledger), 1.0)
     ledger.new_token(campaign, Role.WORKER)
     first, *rest = ledger.lease(campaign, "a", TASKS, 60)
     ledger.fail(campaign, rest[0].attempt, "an error with 'quotes' and ünïcode")

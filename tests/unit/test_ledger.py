@@ -14,11 +14,21 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, precondition, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
 from sqlalchemy import text
 
 from db import CampaignRecord, Delivery, Ledger
-from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign
+from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults, WorkerDistrusted
+from db.replication import is_drawn, queue
 from db.states import EventKind, Outcome, TaskState
 from langford.arithmetic.residue import residue
 from langford.methods import METHODS
@@ -120,8 +130,8 @@ def test_a_late_result_counts_once(ledger: Ledger, campaign: CampaignRecord) -> 
     late = ledger.lease(campaign, "a", 1, -1)[0]
     again = next(lease for lease in ledger.lease(campaign, "b", TASKS, HOUR) if lease.index == late.index)
     assert accept(ledger, late.attempt, TRUE[late.index]) is None
-    assert accept(ledger, again.attempt, TRUE[late.index]) is EventKind.CONFIRMED
-    assert accept(ledger, again.attempt, TRUE[late.index]) is EventKind.CONFIRMED
+    for _ in range(2):
+        assert accept(ledger, again.attempt, TRUE[late.index]) is EventKind.CONFIRMED
     progress = ledger.progress(campaign)
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
@@ -196,8 +206,97 @@ def test_values_are_stored_as_text(
         assert set(kinds.one()) == {"text"}
 
 
+def test_a_share_of_the_results_is_evaluated_again(ledger: Ledger, campaign: CampaignRecord) -> None:
+    campaign = ledger.replicate(campaign, 0.3)
+    drawn = {index for index in range(TASKS) if is_drawn(campaign, index)}
+    assert 0 < len(drawn) < TASKS
+    finish(ledger, campaign, "a")
+    assert len(drawn) <= ledger.rechecks(campaign) <= len(drawn) + 1   # and the first result of the worker
+    assert not ledger.lease(campaign, "a", TASKS, HOUR)
+    again = ledger.lease(campaign, "b", TASKS, HOUR)
+    assert drawn <= {lease.index for lease in again}
+    for lease in again[1:]:
+        assert accept(ledger, lease.attempt, TRUE[lease.index]) is EventKind.CONFIRMED
+    ledger.release([again[0].attempt])
+    assert [lease.index for lease in ledger.lease(campaign, "b", TASKS, HOUR)] == [again[0].index]
+    assert ledger.progress(campaign).rechecks == 1
+    assert ledger.results(campaign) == TRUE
+
+
+def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: CampaignRecord) -> None:
+    ledger.enrol("gpu", "host", "2", "cuda")
+    campaign = ledger.replicate(campaign, 1.0)
+    for worker in ("a", "gpu", "a", "gpu"):
+        [lease] = ledger.lease(campaign, worker, TASKS, HOUR)[-1:]
+        accept(ledger, lease.attempt, TRUE[lease.index])
+        ledger.release_worker(worker, "enough")
+    by_worker = [ledger.lease(campaign, worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
+    assert len(set(by_worker)) == 2
+    ledger.release_worker("a", "")
+    ledger.release_worker("gpu", "")
+    rechecked = ledger.lease(campaign, "b", 4, HOUR)   # a CPU: the GPU's results come first
+    with ledger._reading() as connection:
+        kernels = [
+            connection.scalar(text(
+                "SELECT w.kernel FROM result r JOIN attempt a ON a.id = r.attempt_id "
+                f"JOIN worker w ON w.id = a.worker_id WHERE r.task_index = {lease.index}"
+            ))
+            for lease in rechecked if ledger.tasks(campaign)[lease.index].value is not None
+        ]
+    assert kernels == sorted(kernels, reverse=True)
+    assert kernels[0] == "cuda"
+
+
+def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: CampaignRecord) -> None:
+    for worker in "cd":
+        ledger.enrol(worker, "host", "1")
+    lies = {lease.index: lease for lease in ledger.lease(campaign, "a", 3, HOUR)}
+    for lease in lies.values():
+        accept(ledger, lease.attempt, forged(lease.index))
+    finish(ledger, campaign, "b")
+    assert len(ledger.results(campaign)) == TASKS   # nobody has noticed anything yet
+    suspect = min(lies)
+    late = ledger.lease(ledger.replicate(campaign, 0), "b", 1, HOUR)
+    assert not late
+    with ledger._writing() as connection:
+        queue(connection, campaign.id, [suspect])
+    [second] = ledger.lease(campaign, "b", 1, HOUR)
+    assert accept(ledger, second.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    with pytest.raises(ConflictingResults, match="run another worker"):
+        ledger.results(campaign)
+    assert not ledger.lease(campaign, "a", 1, HOUR) + ledger.lease(campaign, "b", 1, HOUR)
+    [third] = ledger.lease(campaign, "c", 5, HOUR)
+    assert accept(ledger, third.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    assert ledger.progress(campaign).conflicts == 0
+    with pytest.raises(WorkerDistrusted, match="memory"):
+        ledger.lease(campaign, "a", 1, HOUR)
+    with pytest.raises(UntrustedResults, match="2 results"):
+        ledger.results(campaign)
+    finish(ledger, campaign, "d")
+    assert ledger.results(campaign) == TRUE
+    assert ledger.progress(campaign).rechecks == 0
+
+
+def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(ledger: Ledger, campaign: CampaignRecord) -> None:
+    campaign = ledger.replicate(campaign, 1.0)
+    finish(ledger, campaign, "a")
+    for last in (False, False, True):
+        lease = ledger.lease(campaign, "b", 1, HOUR)[0]
+        assert ledger.fail(campaign, lease.attempt, "boom") is last
+    assert ledger.progress(campaign).tasks == {TaskState.DONE: TASKS}
+    assert lease.index not in {other.index for other in ledger.lease(campaign, "b", TASKS, HOUR)}
+    assert ledger.results(campaign) == TRUE
+
+
+def finish(ledger: Any, campaign: CampaignRecord, worker: str) -> None:
+    """Let an honest worker do all that it gets."""
+    while leases := ledger.lease(campaign, worker, TASKS, HOUR):
+        ledger.accept(campaign, PLAN, [Delivery(each.attempt, TRUE[each.index], 0.5, "{}") for each in leases])
+
+
 class Histories(RuleBasedStateMachine):
-    """Any interleaving of workers: no task done twice, none lost, nothing counted wrongly."""
+    """Any interleaving of workers, of whom "b" may lie: no task done twice, none lost, and where all results
+    are replicated, honest workers put everything right."""
 
     leases = Bundle("leases")
     database = "sqlite"
@@ -205,51 +304,84 @@ class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.ledger = Ledger(fresh_database(self.database, Path(self.folder.name)), create=True)
+        self.ledger = self.opened(Ledger(fresh_database(self.database, Path(self.folder.name)), create=True))
         self.campaign = new_campaign(self.ledger)
         self.done: set[int] = set()
-        self.conflicts = 0
+        self.lied_about: set[int] = set()
+        self.voted: set[tuple[str, int]] = set()
         self.failures = dict.fromkeys(range(TASKS), 0)
         self.open: dict[int, int] = {}
+        self.distrusted = False
+
+    def opened(self, ledger: Ledger) -> Any:
+        """What the workers talk to."""
+        return ledger
+
+    @initialize(share=st.sampled_from([0.0, 0.3, 1.0]))
+    def choose(self, share: float) -> None:
+        self.campaign = self.ledger.replicate(self.campaign, share)
 
     def teardown(self) -> None:
+        self.ledger.release_worker("a", "the end")
+        self.ledger.release_worker("b", "the end")
+        self.ledger.reopen(self.campaign)
+        for worker in ("x", "y", "z"):
+            self.ledger.enrol(worker, "host", "9")
+        for worker in ("x", "y", "z") * 2:
+            finish(self.ledger, self.campaign, worker)
+        results = self.ledger.results(self.campaign)
+        wrong = {mine.index for mine, true in zip(results, TRUE, strict=True) if mine != true}
+        assert wrong <= self.lied_about
+        assert not wrong or self.campaign.replicate < 1
         self.ledger.close()
         self.folder.cleanup()
 
     @rule(target=leases, worker=st.sampled_from("ab"), count=st.integers(1, 4), overdue=st.booleans())
     def lease(self, worker: str, count: int, overdue: bool):  # type: ignore[no-untyped-def]
-        granted = self.ledger.lease(self.campaign, worker, count, -1 if overdue else HOUR)
+        try:
+            granted = self.ledger.lease(self.campaign, worker, count, -1 if overdue else HOUR)
+        except WorkerDistrusted:
+            assert worker == "b"
+            return multiple()
         # Overdue attempts of earlier grants are over by now.
         self.open = {attempt: index for attempt, index in self.open.items() if index >= 0}
         for lease in granted:
-            assert lease.index not in self.done
-            assert lease.index not in self.open.values()
+            assert lease.index not in self.done or (worker, lease.index) not in self.voted
+            assert lease.index in self.done or lease.index not in self.open.values()
             self.open[lease.attempt] = -1 if overdue else lease.index
-        return multiple(*((lease.attempt, lease.index) for lease in granted))
+        return multiple(*((lease.attempt, lease.index, worker) for lease in granted))
 
     @rule(lease=leases)
-    def deliver(self, lease: tuple[int, int]) -> None:
-        attempt, index = lease
-        outcome = accept(self.ledger, attempt, TRUE[index])
-        assert outcome is None or index in self.done
+    def deliver(self, lease: tuple[int, int, str]) -> None:
+        self.hand_in(lease, TRUE[lease[1]])
+
+    @rule(lease=leases)
+    def deliver_forgery(self, lease: tuple[int, int, str]) -> None:
+        if lease[2] == "b":
+            self.lied_about.add(lease[1])
+            self.hand_in(lease, forged(lease[1]))
+
+    def hand_in(self, lease: tuple[int, int, str], result: PartialResult) -> None:
+        attempt, index, worker = lease
+        event = accept(self.ledger, attempt, result)
+        assert event is None or index in self.done
+        assert event is not EventKind.CONFLICT or index in self.lied_about
         self.done.add(index)
-        self.open = {other: task for other, task in self.open.items() if other != attempt}
-
-    @rule(lease=leases)
-    def deliver_forgery(self, lease: tuple[int, int]) -> None:
-        attempt, index = lease
-        if index in self.done and accept(self.ledger, attempt, forged(index)) is EventKind.CONFLICT:
-            self.conflicts += 1
-        self.open.pop(attempt, None) if index in self.done else None
+        self.voted.add((worker, index))
+        self.open.pop(attempt, None)
+        if event is EventKind.CONFLICT:
+            # Should somebody have lost trust, their leases are over.
+            running = self.ledger.renew(self.open, HOUR)
+            self.open = {other: task for other, task in self.open.items() if other in running}
 
     @rule(lease=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
-    def give_back(self, lease: tuple[int, int], outcome: Outcome) -> None:
+    def give_back(self, lease: tuple[int, int, str], outcome: Outcome) -> None:
         self.ledger.release([lease[0]], outcome)
         self.open.pop(lease[0], None)
 
     @rule(lease=consumes(leases))
-    def fail(self, lease: tuple[int, int]) -> None:
-        attempt, index = lease
+    def fail(self, lease: tuple[int, int, str]) -> None:
+        attempt, index, _ = lease
         if attempt in self.open:
             self.failures[index] += 1
         self.ledger.fail(self.campaign, attempt, "boom")
@@ -267,10 +399,10 @@ class Histories(RuleBasedStateMachine):
         progress = self.ledger.progress(self.campaign)
         assert sum(progress.tasks.values()) == TASKS
         assert progress.tasks.get(TaskState.DONE, 0) == len(self.done)
-        assert progress.conflicts == self.conflicts
         for task in self.ledger.tasks(self.campaign):
             assert (task.value is not None) == (task.index in self.done) == (task.state == TaskState.DONE)
             assert task.failures == self.failures[task.index]
+            assert task.value in (None, str(TRUE[task.index].value)) or task.index in self.lied_about
 
 
 class PostgresHistories(Histories):
@@ -280,6 +412,6 @@ class PostgresHistories(Histories):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
 TestPostgresHistories = PostgresHistories.TestCase
 TestPostgresHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

@@ -54,7 +54,7 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     for _ in range(2):   # a repeated request changes nothing
-        assert farm.post("/workers", worker="w", host="h", process="1").status_code == 200
+        assert farm.post("/workers", worker="w", host="h", process="1", kernel="cpu").status_code == 200
     leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
     assert len(leases) == TASKS
     works = [lease["work"] for lease in leases]

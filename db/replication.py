@@ -1,0 +1,222 @@
+"""Replication: results evaluated again by another worker, and what follows when they disagree.
+
+A task is queued for a recheck when it is drawn by lot, when its result is a worker's first, when two results
+of it disagree, or when its worker has lost trust.  Votes are the values that workers found; a worker that
+found two values for one task has none, nor has a distrusted one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from db import transitions
+from db.clock import Now
+from db.errors import WorkerDistrusted
+from db.models import Attempt, Recheck, Result, Task, Witness, Worker
+from db.records import CampaignRecord, Delivery
+from db.states import EventKind, Outcome
+
+CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted")
+
+
+def is_drawn(campaign: CampaignRecord, index: int) -> bool:
+    """Whether the lot falls on a task: the same answer whenever it is asked."""
+    digest = hashlib.sha256(f"{campaign.name} {index}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") < campaign.replicate * 2**64
+
+
+def require_trust(connection: Connection, worker: str) -> None:
+    """Raises WorkerDistrusted."""
+    if connection.scalar(select(Worker.distrusted).where(Worker.id == worker)) is not None:
+        raise WorkerDistrusted(
+            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
+            "GPU, and its version of langford"
+        )
+
+
+def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
+    """Queue tasks for a recheck, if they are not."""
+    chosen = set(tasks)
+    if not chosen:
+        return
+    known = connection.scalars(
+        select(Recheck.task_index).where(Recheck.campaign_id == campaign, Recheck.task_index.in_(chosen))
+    )
+    rows = [{"campaign_id": campaign, "task_index": index} for index in sorted(chosen - set(known))]
+    if rows:
+        connection.execute(insert(Recheck), rows)
+
+
+def claim(connection: Connection, campaign: int, worker: str, count: int) -> list[tuple[int, float]]:
+    """(task, work) of up to ``count`` rechecks of what the worker has not evaluated itself, those first
+    whose result another kernel found."""
+    kernel = connection.scalar(select(Worker.kernel).where(Worker.id == worker))
+    own = select(Witness.id).join(Attempt, Attempt.id == Witness.attempt_id).where(
+        Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
+        Attempt.worker_id == worker,
+    ).correlate(Recheck)
+    rows = connection.execute(
+        select(Recheck.task_index, Task.work)
+        .join(Task, (Task.campaign_id == Recheck.campaign_id) & (Task.task_index == Recheck.task_index))
+        .join(Result, (Result.campaign_id == Recheck.campaign_id) & (Result.task_index == Recheck.task_index))
+        .join(Attempt, Attempt.id == Result.attempt_id)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .where(
+            Recheck.campaign_id == campaign, Recheck.attempt_id.is_(None), Attempt.worker_id != worker,
+            ~own.exists(),
+        )
+        .order_by(Worker.kernel == (kernel or ""), Recheck.task_index)
+        .limit(count)
+        .with_for_update(skip_locked=True, of=Recheck)
+    )
+    return [(row.task_index, row.work) for row in rows]
+
+
+def assign(connection: Connection, campaign: int, attempts: dict[int, int]) -> None:
+    """Note the attempts at claimed rechecks, by task."""
+    for index, attempt in attempts.items():
+        row = Recheck.campaign_id == campaign, Recheck.task_index == index
+        connection.execute(update(Recheck).where(*row).values(attempt_id=attempt))
+
+
+def suspects(
+    connection: Connection, campaign: CampaignRecord, fresh: Sequence[tuple[Delivery, str]]
+) -> list[int]:
+    """Tasks to be rechecked among those about to be done: (first result, its worker) of each."""
+    workers = {worker for _, worker in fresh}
+    distrusted = set(connection.scalars(
+        select(Worker.id).where(Worker.id.in_(workers), Worker.distrusted.is_not(None))
+    ))
+    unproven: set[str] = set()
+    if campaign.replicate:
+        unproven = {worker for worker in workers if not _has_result(connection, campaign.id, worker)}
+    chosen = []
+    for each, worker in fresh:
+        if worker in distrusted or worker in unproven or is_drawn(campaign, each.result.index):
+            chosen.append(each.result.index)
+            unproven.discard(worker)
+    return chosen
+
+
+def _has_result(connection: Connection, campaign: int, worker: str) -> bool:
+    found = select(Attempt.id).where(
+        Attempt.campaign_id == campaign, Attempt.worker_id == worker, Attempt.outcome == Outcome.DONE
+    )
+    return connection.scalar(found.limit(1)) is not None
+
+
+def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery]) -> None:
+    """Keep further results of tasks that have one; the same attempt and value count once."""
+    attempts = [each.attempt for each in deliveries]
+    rows = connection.execute(select(Witness.attempt_id, Witness.value).where(Witness.attempt_id.in_(attempts)))
+    known = {tuple(row) for row in rows}
+    fresh = {(each.attempt, str(each.result.value)): each for each in deliveries}
+    new = [
+        {
+            "campaign_id": campaign, "task_index": each.result.index, "attempt_id": each.attempt,
+            "value": str(each.result.value), "residue": str(each.result.residue),
+            "evaluated": str(each.result.evaluated), "seconds": each.seconds, "provenance": each.provenance,
+        }
+        for key, each in fresh.items() if key not in known
+    ]
+    if new:
+        connection.execute(insert(Witness).values(accepted=Now()), new)
+    for index in sorted({each.result.index for each in deliveries}):
+        settle(connection, campaign, index)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A value that a worker found for a task; ``witness`` is None for the accepted one."""
+
+    witness: int | None
+    value: str
+    worker: str
+    trusted: bool
+
+
+def settle(connection: Connection, campaign: int, index: int) -> None:
+    """Let the votes on a task decide, or ask for one more."""
+    votes = _votes(connection, campaign, index)
+    if len({vote.value for vote in votes}) == 1:
+        # Agreement of two workers, one of whom is trusted, needs no further witness.
+        if len({vote.worker for vote in votes}) > 1 and any(vote.trusted for vote in votes):
+            _unqueue(connection, campaign, index)
+        return
+    turncoats = {
+        vote.worker for vote in votes for other in votes
+        if other.worker == vote.worker and other.value != vote.value
+    }
+    voters: dict[str, set[str]] = {vote.value: set() for vote in votes}
+    for vote in votes:
+        if vote.trusted and vote.worker not in turncoats:
+            voters[vote.value].add(vote.worker)
+    best, *others = sorted(voters, key=lambda value: -len(voters[value]))
+    opposed = max(len(voters[value]) for value in others)
+    doubters = {vote.worker for vote in votes if vote.value != best and vote.trusted}
+    if len(voters[best]) <= opposed:
+        queue(connection, campaign, [index])
+        return
+    accepted = next(vote for vote in votes if vote.witness is None)
+    if accepted.value != best:
+        _exchange(connection, campaign, index, next(vote.witness for vote in votes if vote.value == best))
+    _unqueue(connection, campaign, index)
+    detail = f"{best} by {len(voters[best])} trusted workers"
+    transitions.record(connection, campaign, EventKind.SETTLED, index, None, detail)
+    for worker in sorted(doubters):
+        distrust(connection, campaign, worker, index)
+
+
+def distrust(connection: Connection, campaign: int, worker: str, index: int) -> None:
+    """Trust a worker no more: its leases end, its results are evaluated again by others."""
+    connection.execute(update(Worker).where(Worker.id == worker).values(distrusted=Now()))
+    transitions.record(connection, campaign, EventKind.DISTRUSTED, index, None, f"worker {worker}")
+    transitions.end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, "its worker is distrusted")
+    rows = connection.execute(
+        select(Result.campaign_id, Result.task_index)
+        .join(Attempt, Attempt.id == Result.attempt_id)
+        .where(Attempt.worker_id == worker)
+    ).all()
+    for own in {row.campaign_id for row in rows}:
+        tasks = [row.task_index for row in rows if row.campaign_id == own]
+        queue(connection, own, [task for task in tasks if not _is_confirmed(_votes(connection, own, task), worker)])
+
+
+def _is_confirmed(votes: Collection[Vote], worker: str) -> bool:
+    accepted = next(vote.value for vote in votes if vote.witness is None)
+    return any(vote.trusted and vote.value == accepted and vote.worker != worker for vote in votes)
+
+
+def _votes(connection: Connection, campaign: int, index: int) -> list[Vote]:
+    """The accepted value first."""
+    found = []
+    for table in (Result, Witness):
+        rows = connection.execute(
+            select(table, Attempt.worker_id, Worker.distrusted)
+            .join(Attempt, Attempt.id == table.attempt_id)
+            .join(Worker, Worker.id == Attempt.worker_id)
+            .where(table.campaign_id == campaign, table.task_index == index)
+            .order_by(table.accepted)
+        ).mappings()
+        for row in rows:
+            found.append(Vote(row.get("id"), row["value"], row["worker_id"], row["distrusted"] is None))
+    return found
+
+
+def _exchange(connection: Connection, campaign: int, index: int, witness: int | None) -> None:
+    """Make a witness the accepted result, and that a witness."""
+    key = Result.campaign_id == campaign, Result.task_index == index
+    old = connection.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*key)).mappings().one()
+    new = connection.execute(
+        select(*(getattr(Witness, name) for name in CONTENT)).where(Witness.id == witness)
+    ).mappings().one()
+    connection.execute(update(Result).where(*key).values(**new))
+    connection.execute(update(Witness).where(Witness.id == witness).values(**old))
+
+
+def _unqueue(connection: Connection, campaign: int, index: int) -> None:
+    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign, Recheck.task_index == index))
