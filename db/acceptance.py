@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from db import queries, replication, transitions
 from db.models import Attempt
-from db.records import CampaignRecord, Delivery
+from db.records import CampaignRecord, Delivery, OwnAttempt
 from db.states import EventKind, Outcome
 from langford.errors import CheckFailed
 from langford.methods import Plan
@@ -19,14 +19,14 @@ def accept(
 ) -> list[EventKind | None]:
     """Take results within a transaction: the kind of event of each, see Ledger.accept."""
     events: list[EventKind | None] = []
-    fresh: list[tuple[Delivery, str]] = []
+    fresh: list[tuple[Delivery, OwnAttempt]] = []
     further: list[Delivery] = []
     known = queries.values(connection, campaign.id, [each.result.index for each in deliveries])
     owned = queries.attempts(connection, campaign.id, [each.attempt for each in deliveries])
     for each in deliveries:
         index, value = each.result.index, str(each.result.value)
-        task, worker = owned.get(each.attempt, (None, ""))
-        if task != index:
+        attempt = owned.get(each.attempt)
+        if attempt is None or attempt.index != index:
             # Nobody leased this: a forgery, or a mix-up that must not end another task's attempt.
             events.append(EventKind.REFUSED)
             detail = f"no attempt {each.attempt} at task {index}"
@@ -40,7 +40,7 @@ def accept(
         else:
             if index not in known:
                 known[index] = value, each.attempt
-                fresh.append((each, worker))
+                fresh.append((each, attempt))
             if known[index] == (value, each.attempt):
                 events.append(None)
                 continue
@@ -50,7 +50,9 @@ def accept(
             detail = f"{value} by attempt {each.attempt}, {first} by attempt {by}"
         events.append(kind)
         transitions.record(connection, campaign.id, kind, index, each.attempt, detail)
-    suspects = replication.suspects(connection, campaign, fresh)
+    suspects = replication.suspects(
+        connection, campaign, [(each.result.index, attempt) for each, attempt in fresh]
+    )
     transitions.insert_results(connection, campaign, [each for each, _ in fresh])
     replication.queue(connection, campaign.id, suspects)
     if further:

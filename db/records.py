@@ -34,6 +34,15 @@ class Lease:
 
 
 @dataclass(frozen=True)
+class OwnAttempt:
+    """An attempt as its worker's claim to a result: at which task, and whether the worker is trusted."""
+
+    index: int
+    worker: str
+    trusted: bool
+
+
+@dataclass(frozen=True)
 class Delivery:
     """A result that a worker hands in for an attempt.
 

@@ -17,7 +17,7 @@ from db import transitions
 from db.clock import Now
 from db.errors import WorkerDistrusted
 from db.models import Attempt, Recheck, Result, Task, Witness, Worker
-from db.records import CampaignRecord, Delivery
+from db.records import CampaignRecord, Delivery, OwnAttempt
 from db.states import EventKind, Outcome
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted")
@@ -27,15 +27,6 @@ def is_drawn(campaign: CampaignRecord, index: int) -> bool:
     """Whether the lot falls on a task: the same answer whenever it is asked."""
     digest = hashlib.sha256(f"{campaign.name} {index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < campaign.replicate * 2**64
-
-
-def require_trust(connection: Connection, worker: str) -> None:
-    """Raises WorkerDistrusted."""
-    if connection.scalar(select(Worker.distrusted).where(Worker.id == worker)) is not None:
-        raise WorkerDistrusted(
-            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
-            "GPU, and its version of langford"
-        )
 
 
 def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
@@ -53,8 +44,18 @@ def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
 
 def claim(connection: Connection, campaign: int, worker: str, count: int) -> list[tuple[int, float]]:
     """(task, work) of up to ``count`` rechecks of what the worker has not evaluated itself, those first
-    whose result another kernel found."""
-    kernel = connection.scalar(select(Worker.kernel).where(Worker.id == worker))
+    whose result another kernel found.  Raises WorkerDistrusted."""
+    waiting = select(Recheck.task_index).where(Recheck.campaign_id == campaign)
+    me = connection.execute(
+        select(Worker.kernel, Worker.distrusted, waiting.exists().label("waiting")).where(Worker.id == worker)
+    ).one_or_none()
+    if me is not None and me.distrusted is not None:
+        raise WorkerDistrusted(
+            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
+            "GPU, and its version of langford"
+        )
+    if me is None or not me.waiting:
+        return []
     own = select(Witness.id).join(Attempt, Attempt.id == Witness.attempt_id).where(
         Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
         Attempt.worker_id == worker,
@@ -69,7 +70,7 @@ def claim(connection: Connection, campaign: int, worker: str, count: int) -> lis
             Recheck.campaign_id == campaign, Recheck.attempt_id.is_(None), Attempt.worker_id != worker,
             ~own.exists(),
         )
-        .order_by(Worker.kernel == (kernel or ""), Recheck.task_index)
+        .order_by(Worker.kernel == me.kernel, Recheck.task_index)
         .limit(count)
         .with_for_update(skip_locked=True, of=Recheck)
     )
@@ -84,21 +85,18 @@ def assign(connection: Connection, campaign: int, attempts: dict[int, int]) -> N
 
 
 def suspects(
-    connection: Connection, campaign: CampaignRecord, fresh: Sequence[tuple[Delivery, str]]
+    connection: Connection, campaign: CampaignRecord, fresh: Sequence[tuple[int, OwnAttempt]]
 ) -> list[int]:
-    """Tasks to be rechecked among those about to be done: (first result, its worker) of each."""
-    workers = {worker for _, worker in fresh}
-    distrusted = set(connection.scalars(
-        select(Worker.id).where(Worker.id.in_(workers), Worker.distrusted.is_not(None))
-    ))
+    """Tasks to be rechecked among those about to be done: (task, attempt) of each."""
     unproven: set[str] = set()
     if campaign.replicate:
+        workers = {attempt.worker for _, attempt in fresh}
         unproven = {worker for worker in workers if not _has_result(connection, campaign.id, worker)}
     chosen = []
-    for each, worker in fresh:
-        if worker in distrusted or worker in unproven or is_drawn(campaign, each.result.index):
-            chosen.append(each.result.index)
-            unproven.discard(worker)
+    for index, attempt in fresh:
+        if not attempt.trusted or attempt.worker in unproven or is_drawn(campaign, index):
+            chosen.append(index)
+            unproven.discard(attempt.worker)
     return chosen
 
 

@@ -28,7 +28,9 @@ def insert_results(connection: Connection, campaign: CampaignRecord, fresh: Sequ
         for each in fresh
     ]
     connection.execute(insert(Result).values(accepted=Now()), rows)
-    end(connection, Attempt.id.in_([each.attempt for each in fresh]), Outcome.DONE, None)
+    # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
+    running = Attempt.id.in_([each.attempt for each in fresh]), Attempt.ended.is_(None)
+    connection.execute(update(Attempt).where(*running).values(ended=Now(), outcome=Outcome.DONE))
     done = [each.result.index for each in fresh]
     set_state(connection, campaign.id, done, TaskState.DONE)
 

@@ -38,6 +38,7 @@ from jobs.wire import BadMessage
 
 LARGEST_BODY = 4 * 2**20
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
+MOST_ADDRESSES = 10_000
 LONGEST_LEASE = 24 * 3600
 
 Operation = Callable[[Ledger, CampaignRecord, Any], dict[str, Any]]
@@ -55,6 +56,10 @@ class RateLimit:
         """0 when a request is welcome, else the seconds until the next one is."""
         now = time.monotonic()
         with self._lock:
+            if len(self._left) > MOST_ADDRESSES:
+                # Who was silent for so long may have the whole burst again.
+                silence = now - self._burst / self._per_second
+                self._left = {each: last for each, last in self._left.items() if last[1] > silence}
             left, since = self._left.get(address, (self._burst, now))
             left = min(self._burst, left + (now - since) * self._per_second)
             welcome = left >= 1

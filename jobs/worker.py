@@ -20,8 +20,9 @@ from jobs.outbox import Outbox
 from jobs.pool import Died, Failed, Finished, WorkerPool
 from jobs.wire import MOST_AT_ONCE, CampaignInfo
 
-IDLE_SECONDS = 5.0
-"""Between questions for work while other workers hold all of it."""
+IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
+"""Between questions for work while other workers hold all of it: longer and longer, for there may be
+thousands who ask."""
 
 
 class RemoteRun:
@@ -50,6 +51,7 @@ class RemoteRun:
         self._say, self._stop_reason, self._time_limit = say, stop_reason, time_limit
         self._identity = Identity.fresh(devices)
         self._asking, self._sending = Backoff(), Backoff()
+        self._idling = IDLE_SECONDS
         self._stock: list[Lease] = []
         self._leases: dict[int, Lease] = {}
         self._unkept: list[Delivery] = []
@@ -145,11 +147,14 @@ class RemoteRun:
         self._leases.update({lease.attempt: lease for lease in self._stock})
         self._asking.succeeded()
         self._served = bool(self._stock)
-        if not self._stock:
+        if self._stock:
+            self._idling = IDLE_SECONDS
+        else:
             # Others hold the rest, or nothing is left; results of ours may still be on their way.
             self._flush(at_once=True)
             self._look()
-            self._asking.pause(IDLE_SECONDS)
+            self._asking.pause(self._idling)
+            self._idling = min(LONGEST_IDLE_SECONDS, 2 * self._idling)
 
     def _flush(self, at_once: bool = False) -> None:
         """Deliver what waits; what does not arrive stays in the outbox."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -110,9 +111,13 @@ class Cluster:
         daemon = psutil.Process(int((self.folder / f"slurmd-{name}.pid").read_text()))
         jobs = [each for each in psutil.process_iter(["environ"])
                 if (each.info["environ"] or {}).get("SLURMD_NODENAME") == name]
-        steps = {parent.pid: parent for each in jobs for parent in each.parents() if parent.name() == "slurmstepd"}
-        for process in (daemon, *steps.values(), *jobs):
-            process.kill()
+        steps = []
+        for each in jobs:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                steps += [parent for parent in each.parents() if parent.name() == "slurmstepd"]
+        for process in (daemon, *steps, *jobs):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def stop(self) -> None:
         """End all that runs."""
@@ -121,7 +126,8 @@ class Cluster:
         for process in psutil.process_iter(["environ"]):
             own = (process.info["environ"] or {}).get("SLURM_CONF") == os.environ["SLURM_CONF"]
             if own and process.pid != os.getpid():
-                process.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
         os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
         del os.environ["SLURM_CONF"]
 

@@ -208,3 +208,16 @@ def test_every_command_explains_itself(langford: Run) -> None:
     for command in ("count", "run", "status", "result", "tasks", "verify", "retry", "list", "draw", "estimate"):
         assert f"\n  {command}" in listing
         assert langford(command, "--help").returncode == 0
+
+
+def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> None:
+    created = langford("create", "langford", "12", "--depth", "8", "--replicate", "0.3")
+    assert created.returncode == 0, created.stderr
+    name, again = "langford-12-polyphase-8", ["run", "langford", "12", "--depth", "8", "--json"]
+    assert json.loads(langford(*again).stdout)["count"] == "108144"
+    [waiting] = json.loads(langford("status", "--json").stdout)
+    assert 0 < waiting["rechecks"] < waiting["tasks"]["done"]
+    assert json.loads(langford(*again).stdout)["count"] == "108144"
+    [checked] = json.loads(langford("status", name, "--json").stdout)
+    assert (checked["rechecks"], checked["confirmed"]) == (0, waiting["rechecks"])
+    assert checked["tasks"] == waiting["tasks"]

@@ -1,0 +1,187 @@
+"""A campaign of three weeks in minutes: the real ledger under a simulated clock, cluster and preemptions.
+
+    python benchmarks/simulation.py
+
+The campaign is that of J. Loiseau's thesis for L(2,28): 131,072 tasks of 1,321 s on average, deviation 12%,
+on 99 of 230 nodes on average, 2% of the tasks preempted.  A node is free for best-effort work and taken
+back at random (exponential times); nine of ten workers get to give their lease back (SIGTERM), the others
+vanish, and their leases expire.  Every lease, release, expiry and result is the ledger's own transaction.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.ext.compiler import compiles
+
+from db import Delivery, Ledger
+from db.clock import Now
+from db.states import Outcome
+from langford.problem import Problem
+from langford.result import Expectation, PartialResult
+
+TASKS, MEAN_SECONDS, DEVIATION = 131_072, 1321.0, 0.12
+FREE_SHARE = 99 / 230
+PREEMPTED_SHARE = 0.02
+MANNERED_SHARE = 0.9
+LEASE_SECONDS = 1800.0
+START_SECONDS = 5.0
+ASK_AGAIN_SECONDS = 60.0
+DAY = 86_400.0
+
+
+@compiles(Now, "sqlite")
+def _simulated(element: Any, compiler: Any, **options: Any) -> str:
+    return "simulated_clock()"
+
+
+class AnyPlan:
+    """Takes the sum 0 for every task."""
+
+    def expectation(self, index: int) -> Expectation:
+        return Expectation(0, 0, 0)
+
+
+@dataclass
+class Node:
+    """A node of the cluster; ``lease`` is what its worker does: (attempt, task, since)."""
+
+    worker: str | None = None
+    lease: tuple[int, int, float] | None = None
+    life: int = 0
+
+
+class Simulation:
+    """Nodes that come and go, and a campaign that they work off."""
+
+    def __init__(self, folder: Path, nodes: int, seed: int) -> None:
+        self.now = 0.0
+        self.chance = random.Random(seed)
+        spread = math.sqrt(math.log(1 + DEVIATION**2))
+        mean = math.log(MEAN_SECONDS) - spread**2 / 2
+        self.seconds = [self.chance.lognormvariate(mean, spread) for _ in range(TASKS)]
+        self.ledger = Ledger(str(folder / f"{nodes}.db"), create=True)
+        event.listen(self.ledger._engine, "connect", self._give_clock)
+        self.ledger._engine.dispose()
+        problem = Problem.langford(28)
+        self.campaign = self.ledger.create_campaign("simulated", problem, "godfrey", 17, self.seconds)
+        self.nodes = [Node() for _ in range(nodes)]
+        self.events: list[tuple[float, int, str, int, int]] = []
+        self.order = itertools.count()
+        self.done = 0
+        self.ready = TASKS   # or fewer: idle workers need not ask for what cannot be there
+        self.useful = self.lost = self.offered = 0.0
+        self.outcomes: Counter[str] = Counter()
+        self.free_since: dict[int, float] = {}
+
+    def _give_clock(self, connection: Any, record: Any) -> None:
+        connection.create_function("simulated_clock", 0, lambda: self.now)
+
+    def at(self, delay: float, what: str, node: int) -> None:
+        heapq.heappush(self.events, (self.now + delay, next(self.order), what, node, self.nodes[node].life))
+
+    def run(self) -> None:
+        free = MEAN_SECONDS / PREEMPTED_SHARE
+        busy = free * (1 - FREE_SHARE) / FREE_SHARE
+        for node in range(len(self.nodes)):
+            # The long-run state: free with this probability, for a time that has no memory.
+            self.at(*((0.0, "free") if self.chance.random() < FREE_SHARE
+                      else (self.chance.expovariate(1 / busy), "free")), node)
+        renewal = LEASE_SECONDS / 4
+        while self.done < TASKS:
+            moment, _, what, node, life = heapq.heappop(self.events)
+            while renewal < moment:
+                self.now = renewal
+                self.ledger.renew([each.lease[0] for each in self.nodes if each.lease], LEASE_SECONDS)
+                renewal += LEASE_SECONDS / 4
+            self.now = moment
+            if what == "expire":
+                self.ready += 1
+            elif life != self.nodes[node].life:
+                continue   # meant for a worker that is gone
+            elif what == "free":
+                self.free_since[node] = self.now
+                self.nodes[node].worker = f"{node}-{life}"
+                self.ledger.enrol(f"{node}-{life}", f"n{node}", "1")
+                self.at(START_SECONDS, "ask", node)
+                self.at(self.chance.expovariate(1 / free), "preempt", node)
+            elif what == "ask":
+                self.ask(node)
+            elif what == "finish":
+                self.finish(node)
+            else:
+                self.preempt(node)
+                self.at(self.chance.expovariate(1 / busy), "free", node)
+        self.offered += sum(self.now - since for since in self.free_since.values())
+
+    def ask(self, node: int) -> None:
+        worker = self.nodes[node].worker
+        assert worker is not None
+        leases = self.ledger.lease(self.campaign, worker, 1, LEASE_SECONDS) if self.ready > 0 else []
+        if not leases:
+            self.at(ASK_AGAIN_SECONDS, "ask", node)
+            return
+        self.ready -= 1
+        self.nodes[node].lease = (leases[0].attempt, leases[0].index, self.now)
+        self.at(self.seconds[leases[0].index], "finish", node)
+
+    def finish(self, node: int) -> None:
+        lease = self.nodes[node].lease
+        assert lease is not None
+        attempt, index, since = lease
+        delivery = Delivery(attempt, PartialResult(index, 0, 0, 0), self.now - since, "{}")
+        [said] = self.ledger.accept(self.campaign, AnyPlan(), [delivery])   # type: ignore[arg-type]
+        assert said is None, said
+        self.useful += self.now - since
+        self.done += 1
+        self.nodes[node].lease = None
+        self.at(0.0, "ask", node)
+
+    def preempt(self, node: int) -> None:
+        it = self.nodes[node]
+        if it.lease is not None:
+            self.lost += self.now - it.lease[2]
+            if self.chance.random() < MANNERED_SHARE:
+                self.ledger.release([it.lease[0]], Outcome.PREEMPTED, "SIGTERM")
+                self.ready += 1
+            else:
+                self.at(LEASE_SECONDS, "expire", node)
+        self.offered += self.now - self.free_since.pop(node)
+        it.worker = it.lease = None
+        it.life += 1
+
+
+def main() -> None:
+    nodes = [int(each) for each in sys.argv[1:]] or [230, 23_232]
+    folder = Path(tempfile.mkdtemp(prefix="langford-simulation-"))
+    print("| nodes | workers on average | makespan | ideal | preempted | expired | work lost | ledger, real time |")
+    print("|---|---|---|---|---|---|---|---|")
+    for number in nodes:
+        start = time.perf_counter()
+        it = Simulation(folder, number, seed=28)
+        it.run()
+        real = time.perf_counter() - start
+        attempts = it.ledger.progress(it.campaign).attempts
+        assert attempts["done"] == TASKS
+        workers = it.offered / it.now
+        print(
+            f"| {number:,} | {workers:,.0f} | {it.now / DAY:.3f} days | {it.useful / workers / DAY:.3f} days "
+            f"| {attempts.get('preempted', 0):,} | {attempts.get('expired', 0):,} | {it.lost / it.useful:.2%} "
+            f"| {real:.0f} s, {sum(attempts.values()) / real:,.0f} attempts/s |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
