@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
@@ -22,11 +22,11 @@ from db.errors import (
     WrongSchema,
 )
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 SCHEMA = "0003"
 """Alembic revision that this version reads and writes."""
-
-EARLIER = ("0001",)
-"""Revisions that it can upgrade."""
 
 BUSY_SECONDS = 30
 NETWORK_FILE_SYSTEMS = {
@@ -112,13 +112,13 @@ def _require_schema(engine: Engine, where: str, create: bool, earlier: bool) -> 
         upgrade(engine)
     elif found is None:
         raise NotALedger(f"{where} is empty; `langford run` makes it a ledger")
-    elif found in EARLIER and earlier:
+    elif found != SCHEMA and found in _known_revisions():
+        if not earlier:
+            raise WrongSchema(
+                f"{where} has schema {found} of an earlier version: `langford ledger upgrade {where}` brings it to "
+                f"{SCHEMA} (copy it first if earlier versions should still read it)"
+            )
         upgrade(engine)
-    elif found in EARLIER:
-        raise WrongSchema(
-            f"{where} has schema {found} of an earlier version: `langford ledger upgrade {where}` brings it to "
-            f"{SCHEMA} (copy it first if earlier versions should still read it)"
-        )
     elif found != SCHEMA:
         raise WrongSchema(
             f"{where} has schema {found}, this version of langford needs {SCHEMA}: "
@@ -126,14 +126,28 @@ def _require_schema(engine: Engine, where: str, create: bool, earlier: bool) -> 
         )
 
 
-def upgrade(engine: Engine) -> None:
-    """Bring the schema to SCHEMA in one transaction."""
-    from alembic import command
+def _known_revisions() -> set[str]:
+    """All schemas that there are migrations for."""
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(_migrations())
+    return {script.revision for script in scripts.walk_revisions()}
+
+
+def _migrations() -> Config:
     from alembic.config import Config
-    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the schema to SCHEMA in one transaction."""
+    from alembic import command
+    from alembic.util import CommandError
+
+    config = _migrations()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         try:

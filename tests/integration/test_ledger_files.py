@@ -135,14 +135,17 @@ def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None
     assert status.returncode == 0, status.stderr
 
 
-def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "lacking"), [("0001", ["TABLE token"]), ("0002", [])])
+def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(
+    langford: Run, tmp_path: Path, version: str, lacking: list[str]
+) -> None:
     assert langford("run", "langford", "7").returncode == 0
     with sqlite3.connect(tmp_path / "langford.db") as database:
-        for later in ("TABLE token", "TABLE recheck", "TABLE witness", "INDEX attempt_worker"):
+        for later in (*lacking, "TABLE recheck", "TABLE witness", "INDEX attempt_worker"):
             database.execute(f"DROP {later}")
         for table, column in (("campaign", "replicate"), ("worker", "kernel"), ("worker", "distrusted")):
             database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        database.execute("UPDATE alembic_version SET version_num = '0001'")
+        database.execute("UPDATE alembic_version SET version_num = ?", (version,))
     refused = langford("status")
     assert refused.returncode == 2
     assert "langford ledger upgrade langford.db" in refused.stderr
