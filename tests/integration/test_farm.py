@@ -27,8 +27,10 @@ from tests.integration.test_ledger_files import small_disk
 
 __all__ = ["small_disk"]
 
-NAME = "langford-19-polyphase-16"
-COUNT = 256_814_891_280
+NAME, OPTIONS = "langford-16-godfrey-8", ("16", "--method", "godfrey", "--depth", "8")
+COUNT = 326_721_800
+LONG_NAME, LONG_OPTIONS = "langford-19-polyphase-16", ("19", "--depth", "16")
+"""A campaign that no worker finishes in some seconds."""
 
 
 def free_port() -> int:
@@ -40,12 +42,12 @@ def free_port() -> int:
 class Farm:
     """A campaign in a ledger, its server, and its workers."""
 
-    def __init__(self, folder: Path, langford: Run) -> None:
-        self.folder, self.port = folder, free_port()
-        assert langford("create", "langford", "19", "--depth", "16").returncode == 0
-        self.token = langford("token", NAME).stdout.strip()
+    def __init__(self, folder: Path, langford: Run, name: str, options: tuple[str, ...]) -> None:
+        self.folder, self.port, self.name = folder, free_port(), name
+        assert langford("create", "langford", *options).returncode == 0
+        self.token = langford("token", name).stdout.strip()
         self.ledger = Ledger(str(folder / "langford.db"))
-        self.campaign = self.ledger.campaign(NAME)
+        self.campaign = self.ledger.campaign(name)
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
@@ -58,7 +60,7 @@ class Farm:
         return process
 
     def serve(self) -> subprocess.Popen[str]:
-        process = self.start("serve", NAME, "--port", str(self.port))
+        process = self.start("serve", self.name, "--port", str(self.port))
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -69,7 +71,7 @@ class Farm:
     def work(
         self, *options: str, port: int | None = None, outbox: str = "outbox", **variables: str
     ) -> subprocess.Popen[str]:
-        url = f"http://127.0.0.1:{port or self.port}/{NAME}"
+        url = f"http://127.0.0.1:{port or self.port}/{self.name}"
         return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **variables)
 
     def done(self) -> int:
@@ -92,13 +94,25 @@ class Farm:
         assert progress.conflicts == 0
 
 
+    def stop(self) -> None:
+        """End all that runs."""
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
 @pytest.fixture
 def farm(tmp_path: Path, langford: Run) -> Iterator[Farm]:
-    made = Farm(tmp_path, langford)
+    made = Farm(tmp_path, langford, NAME, OPTIONS)
     yield made
-    for process in made.processes:
-        process.kill()
-        process.communicate()
+    made.stop()
+
+
+@pytest.fixture
+def long_farm(tmp_path: Path, langford: Run) -> Iterator[Farm]:
+    made = Farm(tmp_path, langford, LONG_NAME, LONG_OPTIONS)
+    yield made
+    made.stop()
 
 
 def test_a_server_killed_again_and_again(farm: Farm) -> None:
@@ -151,11 +165,11 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     assert not list((farm.folder / "outbox").iterdir())
 
 
-def test_a_time_limit_drains(farm: Farm) -> None:
-    worker = farm.work("--time-limit", "6")
+def test_a_time_limit_drains(long_farm: Farm) -> None:
+    worker = long_farm.work("--time-limit", "4")
     worker.communicate(timeout=60)
     assert worker.returncode == 3
-    assert "leased" not in farm.ledger.progress(farm.campaign).tasks
+    assert "leased" not in long_farm.ledger.progress(long_farm.campaign).tasks
 
 
 class Proxy:
@@ -275,9 +289,5 @@ def test_tls(farm: Farm, tmp_path: Path) -> None:
         "serve", NAME, "--port", str(farm.port), "--certificate", str(certificate), "--key", str(key)
     )
     url = f"https://localhost:{farm.port}/{NAME}"
-    options = ["--workers", "1", "--outbox", "outbox", "--time-limit", "8"]
-    worker = farm.start("work", url, "--certificate", str(certificate), *options)
-    worker.communicate(timeout=60)
-    assert worker.returncode == 3
-    assert farm.done() > 0
+    farm.finish(farm.start("work", url, "--certificate", str(certificate), "--workers", "1"))
     server.kill()
