@@ -58,13 +58,13 @@ def measure(problem: Problem, depth: int, runs: int, whole: bool) -> None:
     gpu = GpuEvaluator(plan, partial(TimedProgram, 0))
     tasks = range(len(plan.work)) if whole else [len(plan.work) - 5]
     gpu.evaluate(tasks[-1])
-    gpu._program.seconds()  # type: ignore[attr-defined]
+    gpu.program.seconds()  # type: ignore[attr-defined]
     walls, kernels = [], []
     for _ in range(runs):
         start = time.perf_counter()
         results = [gpu.evaluate(task) for task in tasks]
         walls.append(time.perf_counter() - start)
-        kernels.append(gpu._program.seconds())  # type: ignore[attr-defined]
+        kernels.append(gpu.program.seconds())  # type: ignore[attr-defined]
     for result in results:
         plan.expectation(result.index).check(result)
     if whole and merge(plan, results).published != published(problem):
@@ -90,9 +90,9 @@ def compare(problem: Problem) -> None:
     ):
         gpu = evaluator(plan, partial(TimedProgram, 0))
         gpu.evaluate(0)
-        gpu._program.seconds()
+        gpu.program.seconds()
         results = [gpu.evaluate(task) for task in range(len(plan.work))]
-        seconds.append(gpu._program.seconds())
+        seconds.append(gpu.program.seconds())
         if merge(plan, results).published != published(problem):
             raise SystemExit(f"{problem}: wrong count")
         points = 2.0 ** (len(problem.filled) - 3)

@@ -9,10 +9,11 @@ import numpy as np
 from jobs.evaluation import PlanKey, evaluator_of, plan_of
 from langford.errors import BadDepth
 from langford.methods import Method
+from langford.methods.devices import CPU
 from langford.problem import Problem
 
 PROBE_DEPTH = 24
-"""Deep enough that one task takes seconds at most, whatever the problem."""
+"""For sums: deep enough that one task takes seconds at most, whatever the problem."""
 
 
 def depth_for(problem: Problem, method: Method, device: str, seconds: float) -> int:
@@ -22,7 +23,8 @@ def depth_for(problem: Problem, method: Method, device: str, seconds: float) -> 
     deep enough.
     """
     depths = method.depths(problem)
-    probe = PlanKey(problem.name, method.name, min(PROBE_DEPTH, depths[-1]))
+    deep = PROBE_DEPTH if method.unit == "points" else method.suggested_depth(problem) - (device != CPU)
+    probe = PlanKey(problem.name, method.name, min(max(deep, depths[0]), depths[-1]))
     work = plan_of(probe).work
     evaluate, index = evaluator_of(probe, device), int(np.argmax(work))
     evaluate(index)   # whatever the device makes once

@@ -14,7 +14,7 @@ import numpy as np
 
 from langford.errors import TooExpensive
 from langford.methods import search
-from langford.methods.search import SearchOrder
+from langford.methods.search import SearchOrder, rows_of
 from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
@@ -76,14 +76,14 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    from langford.kernels.cpu.backtrack import fill
+    from langford.kernels.cpu.backtrack import count_by_largest
 
     shapes = SearchOrder.of(problem).shapes(problem)
-    stack = np.zeros((3, 64), np.uint64)
 
     @cache
     def ways(free: int, unused: int) -> int:
-        return int(fill(np.uint64(free), np.uint64(unused), shapes, stack)[0]) if unused else 1
+        left = np.array([d for d in problem.differences if unused >> d & 1], np.int64)
+        return int(count_by_largest(rows_of([free], problem), left, problem.copies, shapes, 0)[0]) if unused else 1
 
     while True:
         free, unused, placed = problem.free_mask, _all_unused(problem), []

@@ -45,7 +45,7 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     """Estimate the published count from ``walks`` independent random walks.
 
     Reproducible: walk k depends on (seed, k) alone.  Raises MethodDoesNotApply for rows of
-    more than 64 places.
+    more than 128 places.
     """
     reason = search.refusal(problem)
     if reason:
@@ -54,7 +54,7 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
 
     order = SearchOrder.of(problem)
     switch = max(1, problem.n - EXACT_COLOURS)
-    leaves = random_walks(
+    leaves, _ = random_walks(
         order.roots(problem), np.array(order.differences[1:], np.int64), problem.copies,
         order.shapes(problem), switch - 1, walks, np.uint64(seed),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from langford.cli.options import METHOD_NAMES, chosen_method, cores, device_option, json_option, ledger_option
+from langford.cli.options import METHOD_NAMES, chosen_method, device_option, json_option, ledger_option
 from langford.cli.running import (
     StopSignals,
     conclude,
@@ -17,6 +17,7 @@ from langford.cli.running import (
     seconds_of,
     work_off,
 )
+from langford.machine import cores
 from langford.problem import VARIANTS, Problem
 
 WRONG = 4

@@ -10,12 +10,12 @@ from langford.cli.options import (
     METHOD_NAMES,
     chosen_method,
     chosen_problem,
-    cores,
     device_option,
     json_option,
     problem_options,
 )
 from langford.errors import TooExpensive
+from langford.machine import cores
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -60,7 +60,7 @@ def count(
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
     where = f"on {threads} cores" if device == CPU else f"on {len(places)} GPUs"
-    key = PlanKey(problem.name, way.name, depth_for(device, way.suggested_depth(problem)))
+    key = PlanKey(problem.name, way.name, depth_for(device, way, problem))
     work = float(plan_of(key).work.sum())
     line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
     with line.shown():

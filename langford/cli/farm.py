@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from langford.cli.options import METHOD_NAMES, chosen_key, cores, device_option, ledger_option
+from langford.cli.options import METHOD_NAMES, chosen_key, device_option, ledger_option
 from langford.cli.running import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, create_campaign, seconds_of
 from langford.errors import LangfordError
+from langford.machine import cores
 from langford.problem import VARIANTS
 
 PORT = 8765

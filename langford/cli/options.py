@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -75,17 +74,12 @@ def chosen_key(variant: str, n: int, copies: int, method: str | None, depth: int
     return key
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 ledger_option = click.option(
     "--ledger", "-l", default=LEDGER, show_default=True, envvar="LANGFORD_LEDGER",
     help="File or database URL.",
 )
 device_option = click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
-    help="Where to compute; cuda takes every GPU (polyphase only).",
+    help="Where to compute; cuda takes every GPU.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from langford.errors import MethodDoesNotApply
-from langford.methods.plan import Plan
+from langford.machine import chosen_from, cores, settings_of
+from langford.methods.plan import Method, Plan
+from langford.methods.polyphase import PolyphasePlan
+from langford.problem import Problem
 from langford.result import PartialResult
 
 CPU = "cpu"
@@ -19,24 +21,30 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
         device: "cpu", or "cuda:K" for the K-th GPU.
 
     Raises:
-        MethodDoesNotApply: the method has no kernel for GPUs.
         NoGpu: no GPU, or CuPy is missing.
+        MethodDoesNotApply: the problem is too wide for the method's kernel.
+        BadProfile: this machine's profile names settings that do not exist.
     """
     if device == CPU:
         plan.warm_up()
         return plan.evaluate
+    from langford.kernels.cuda.device import CudaProgram, device_count, device_name
     from langford.methods.godfrey import GodfreyPlan
-    from langford.methods.polyphase import PolyphasePlan
-
-    if not isinstance(plan, PolyphasePlan | GodfreyPlan):
-        raise MethodDoesNotApply(f"{plan.method} does not run on GPUs in this version; use polyphase or godfrey")
-    from langford.kernels.cuda.device import CudaProgram
-    from langford.methods.godfrey_cuda import GodfreyEvaluator
+    from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
     from langford.methods.polyphase_cuda import GpuEvaluator
+    from langford.methods.search import SearchPlan
+    from langford.methods.search_cuda import DEFAULTS, SearchEvaluator
 
-    compiler = partial(CudaProgram, index_of(device))
+    index, count = index_of(device), device_count()
+    compiler = partial(CudaProgram, index)
+    chosen = settings_of(device_name(index), plan.method)
+    if isinstance(plan, SearchPlan):
+        # Each GPU has a worker, and each worker its share of the cores.
+        settings = chosen_from(DEFAULTS[plan.method], chosen)
+        return SearchEvaluator(plan, compiler, max(1, cores() // count), settings).evaluate
     if isinstance(plan, GodfreyPlan):
-        return GodfreyEvaluator(plan, compiler).evaluate
+        return GodfreyEvaluator(plan, compiler, chosen_from(Launch(), chosen)).evaluate
+    assert isinstance(plan, PolyphasePlan)
     return GpuEvaluator(plan, compiler).evaluate
 
 
@@ -57,6 +65,7 @@ def devices(kind: str, cores: int) -> list[str]:
     return [f"cuda:{index}" for index in range(device_count())]
 
 
-def depth_for(device: str, suggested: int) -> int:
-    """A task depth for a device: a GPU wants tasks about 16 times as large as a core."""
-    return suggested if device == CPU else max(0, suggested - 4)
+def depth_for(device: str, method: Method, problem: Problem) -> int:
+    """A task depth for a device: a GPU wants tasks at least 16 times as large as a core."""
+    suggested = method.suggested_depth(problem)
+    return suggested if device == CPU else max(method.depths(problem)[0], suggested - 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,6 @@ from langford.methods.gpu import Compiler
 from langford.methods.plan import require_index
 from langford.result import PartialResult
 
-THREADS = 128
-MIN_BLOCKS = 4
 CONSTANT_BYTES = 49152
 """Of the 64 KiB of constant memory, for the block's part of the Gray sequence."""
 LANES = 4
@@ -22,13 +22,23 @@ GROUP = 5
 """Sums of at most 63 whose product fits 32 bits."""
 
 
+@dataclass(frozen=True)
+class Launch:
+    """What the experiments of ``langford tune godfrey`` choose: threads per block, and blocks per
+    multiprocessor that the compiler leaves registers for."""
+
+    threads: int = 128
+    min_blocks: int = 4
+
+
 class GodfreyEvaluator:
     """Evaluates the tasks of a plan with a compiled ``godfrey.cu``."""
 
-    def __init__(self, plan: GodfreyPlan, compiler: Compiler, threads: int = THREADS) -> None:
+    def __init__(self, plan: GodfreyPlan, compiler: Compiler, launch: Launch | None = None) -> None:
         from langford.kernels.cpu.godfrey import block_sequence
 
         self._plan = plan
+        launch = launch or Launch()
         problem = plan.problem
         links, words, vanishing = _words(plan)
         inner = outside_in(problem)[plan.depth :]
@@ -43,20 +53,20 @@ class GodfreyEvaluator:
             "FILLED": sum(1 << place - 1 for place in problem.filled),
             "BLOCK": bits, "BLOCK_PLACES": [*(place - 1 for place in block), 0],
             "GROUPS": -(-len(problem.differences) // GROUP), "PRODUCT_WORDS": product_words,
-            "THREADS": threads, "MIN_BLOCKS": MIN_BLOCKS,
+            "THREADS": launch.threads, "MIN_BLOCKS": launch.min_blocks,
         }
         self._limbs = 2 * product_words
-        self._program = compiler(source_of(GODFREY, definitions), "godfrey", threads)
+        self.program = compiler(source_of(GODFREY, definitions), "godfrey", launch.threads)
         reach = max(problem.differences)
         positions = np.array([place - 1 + reach for place in block], np.int64)
         _, deltas = block_sequence(problem.places, links, positions, words // 2)
-        self._program.set_constant("deltas", _in_words(deltas))
-        self._free = self._program.upload(np.array([*(place - 1 for place in free), 0], np.int32))
+        self.program.set_constant("deltas", _in_words(deltas))
+        self._free = self.program.upload(np.array([*(place - 1 for place in free), 0], np.int32))
         self._free_count = len(free)
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
-        plan, program = self._plan, self._program
+        plan, program = self._plan, self.program
         require_index(plan, index)
         total, rest = program.zeros(self._limbs, np.int64), program.zeros(3, np.int64)
         survivors = program.zeros(1, np.uint64)

@@ -6,10 +6,34 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+class Stream(Protocol):
+    """A queue of copies and launches, in order among themselves but beside those of other streams."""
+
+    words: NDArray[np.uint64]
+    """A buffer on the host that the device can read; write to it only while the stream is idle."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was launched is done."""
+        ...
+
+    def launch(self, name: str, used: int, *arguments: Any) -> None:
+        """Copy the first ``used`` words to the device and run a kernel on (copy, *arguments), without waiting.
+
+        An argument of None stands for a number on the device, uint32[1], that is 0 at the start.
+        """
+        ...
+
+    def wait(self) -> None:
+        """Return when the stream is idle."""
+        ...
 
 
 class Program(Protocol):
@@ -36,6 +60,10 @@ class Program(Protocol):
 
     def launch(self, name: str, *arguments: Any) -> None:
         """Run a kernel over the whole device; may return before it is done."""
+        ...
+
+    def stream(self, words: int) -> Stream:
+        """A stream with a buffer of so many words of 64 bits."""
         ...
 
 

@@ -10,6 +10,7 @@ many nodes as switching in the middle, position first alone 2.3 times as many
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langford.methods.search import SearchMethod, SearchPlan
 from langford.problem import Problem
@@ -20,10 +21,13 @@ class MillerPlan(SearchPlan):
 
     method = "miller"
 
-    def search(self, free: np.uint64) -> tuple[int, int, int]:
-        switch = max(0, self.problem.n // 2 - self.depth)
+    def levels(self, depth: int) -> int:
+        """Largest first up to half of all colours."""
+        return max(0, self.problem.n // 2 - depth)
+
+    def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
         found: tuple[int, int, int] = self._kernel.count_by_largest(
-            free, self._left, self.problem.copies, self._shapes, switch
+            frees, self.unplaced(depth), self.problem.copies, self._shapes, self.levels(depth)
         )
         return found
 
@@ -34,7 +38,7 @@ class Miller(SearchMethod):
     name = "miller"
 
     def suggested_depth(self, problem: Problem) -> int:
-        return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3)
+        return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3 if problem.n < 17 else 4)
 
     def plan(self, problem: Problem, depth: int) -> MillerPlan:
         return MillerPlan(problem, depth)

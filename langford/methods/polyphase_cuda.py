@@ -146,18 +146,18 @@ class GpuEvaluator:
         self._plan = plan = PolyphasePlan(plan.problem, plan.depth, TILE_BITS)
         if plan.split.v_length - plan._v_bits - plan._tile_bits > MOST_TILES_LOG2:
             raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of 8 or more")
-        self._program = compiler(source_of(POLYPHASE, definitions(plan, threads)), "polyphase", threads)
+        self.program = compiler(source_of(POLYPHASE, definitions(plan, threads)), "polyphase", threads)
         evens, length = len(plan.split.even), plan.split.v_length
         self._words = max(4, 2**plan._tile_bits // 32)
         self._bitmaps = evens * (length + 1) + 1
         tile_bytes = 4 * self._words * (self._bitmaps + len(CLASS_SIZES)) + 2 * KEY_SLOTS * 2**plan._tile_bits
-        self._tiles: Kept[int, Tile] = Kept(self._program.memory // 4 // tile_bytes)
+        self._tiles: Kept[int, Tile] = Kept(self.program.memory // 4 // tile_bytes)
         self._block_bits = min(plan.split.u_length - plan._u_bits, U_BLOCK_BITS)
-        self._blocks: Kept[int, UBlock] = Kept(self._program.memory // 4 // (24 << self._block_bits))
+        self._blocks: Kept[int, UBlock] = Kept(self.program.memory // 4 // (24 << self._block_bits))
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
-        plan, program = self._plan, self._program
+        plan, program = self._plan, self.program
         u_class, v_class = plan._task(index)
         total = program.zeros(LIMBS, np.int64)
         residues = program.zeros(LIMBS, np.int64)
@@ -181,7 +181,7 @@ class GpuEvaluator:
         return PartialResult(index, value, rest, IMAGES * int(program.download(survivors)[0]))
 
     def _u_block(self, start: int) -> UBlock:
-        program, count = self._program, 1 << self._block_bits
+        program, count = self.program, 1 << self._block_bits
         us, weights, limits = (program.zeros(count, np.int64) for _ in range(3))
         found = program.zeros(1, np.int32)
         program.launch("representatives", np.int64(start), np.int64(count), us, weights, limits, found)
@@ -190,7 +190,7 @@ class GpuEvaluator:
         return UBlock(us, weights, limits, number, highest)
 
     def _tile(self, first: int) -> Tile:
-        program, bits = self._program, self._plan._tile_bits
+        program, bits = self.program, self._plan._tile_bits
         members = program.zeros((len(CLASS_SIZES), self._words), np.uint32)
         present = program.zeros(len(CLASS_SIZES), np.int32)
         rows = program.zeros((self._bitmaps, self._words), np.uint32)

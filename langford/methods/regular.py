@@ -1,37 +1,46 @@
 """The regularised form of backtracking (Loiseau's thesis, figure 1.4).
 
-The last r colours are assigned without any test; one test at the leaf asks whether the
-assignment is valid.  More work, none of it irregular: the reference for the comparison
-with ``miller``.
+The last r colours are assigned without any test in between: all but one are formed in every
+way, and one test at the leaf asks whether the last is what they leave.  More work, none of it
+irregular: the reference for the comparison with ``miller``.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from langford.methods.search import SearchMethod, SearchPlan
+from langford.methods.search import SearchMethod, SearchPlan, rows_of
 from langford.problem import Problem
 
-TEST_FREE_COLOURS = 2
-"""r: on the CPU each further level costs a factor of about 2n and saves one of about 2."""
+TEST_FREE = 2
+"""r: each further level costs a factor of about 2n leaves and saves one of about 2 nodes."""
 
 
 class RegularPlan(SearchPlan):
     """One task: all arrangements that extend p placed colours."""
 
     method = "regular"
+    nodes_per_node = 20.0
 
-    def __init__(self, problem: Problem, depth: int) -> None:
+    def __init__(self, problem: Problem, depth: int, test_free: int = TEST_FREE) -> None:
         super().__init__(problem, depth)
-        self._test_free = min(TEST_FREE_COLOURS, len(self._left))
-        masks = [problem.placements(int(d)) for d in self._left[len(self._left) - self._test_free :]]
-        self._masks = np.array([mask for row in masks for mask in row], np.uint64)
-        self._offsets = np.cumsum([0, *map(len, masks)])
+        self.test_free = min(test_free, problem.n - depth)
 
-    def search(self, free: np.uint64) -> tuple[int, int, int]:
+    def levels(self, depth: int) -> int:
+        """All but the test-free colours."""
+        return self.problem.n - self.test_free - depth
+
+    def assigned(self) -> list[list[int]]:
+        """Placements on the empty row of each test-free colour but the last, as masks."""
+        chosen = self.order.differences[self.problem.n - self.test_free : -1]
+        return [self.problem.placements(difference) for difference in chosen]
+
+    def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
+        masks = self.assigned()
         found: tuple[int, int, int] = self._kernel.count_regular(
-            free, self._left, self.problem.copies, self._shapes,
-            len(self._left) - self._test_free, self._masks, self._offsets,
+            frees, self.unplaced(depth), self.problem.copies, self._shapes, self.levels(depth),
+            rows_of([mask for row in masks for mask in row], self.problem), np.cumsum([0, *map(len, masks)]),
         )
         return found
 

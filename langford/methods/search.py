@@ -19,15 +19,26 @@ from langford.methods.plan import require_index
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
-WORD_PLACES = 64
+WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
+WALKS, WALKED_EXACTLY = 2000, 10
+"""For estimates of the work; colours counted to the end of each walk."""
 LARGEST_TASK_LIST = 2_000_000
 
 
 def refusal(problem: Problem) -> str | None:
-    """Backtracking keeps the row in one machine word."""
-    if problem.places > WORD_PLACES:
-        return f"backtracking keeps the row in {WORD_PLACES} bits; {problem.places} places do not fit"
+    """Backtracking keeps the row in one machine word or two, and the colours in one."""
+    if problem.places > MOST_PLACES:
+        return f"backtracking keeps the row in {MOST_PLACES} bits; {problem.places} places do not fit"
+    if problem.differences[-1] > MOST_DIFFERENCE:
+        return f"backtracking takes differences up to {MOST_DIFFERENCE}, not {problem.differences[-1]}"
     return None
+
+
+def rows_of(masks: list[int], problem: Problem) -> NDArray[np.uint64]:
+    """Masks of places as the kernels take them: uint64[·], or uint64[·, 2], low words first."""
+    if problem.places <= WORD_PLACES:
+        return np.array(masks, np.uint64)
+    return np.array([(mask % 2**64, mask >> 64) for mask in masks], np.uint64).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -54,19 +65,19 @@ class SearchOrder:
         return cls(largest_first, 1, False)
 
     def roots(self, problem: Problem) -> NDArray[np.uint64]:
-        """Free masks after the first colour, uint64[placements]."""
+        """Free masks after the first colour (see :func:`rows_of`)."""
         masks = problem.placements(self.differences[0])
         if self.halved:
             masks = [mask for mask in masks if mask < problem.mirror(mask)]
-        return np.array([problem.free_mask ^ mask for mask in masks], np.uint64)
+        return rows_of([problem.free_mask ^ mask for mask in masks], problem)
 
     def shapes(self, problem: Problem) -> NDArray[np.uint64]:
-        """uint64[64]: the cubes of a colour with difference d from bit 0; 0 for no colour."""
-        shapes = np.zeros(WORD_PLACES, np.uint64)
+        """The cubes of a colour with difference d from bit 0, for d below 64; 0 for no colour."""
+        shapes = [0] * (MOST_DIFFERENCE + 1)
         for d in problem.differences:
             if d * (problem.copies - 1) < problem.places:
                 shapes[d] = sum(1 << (d * copy) for copy in range(problem.copies))
-        return shapes
+        return rows_of(shapes, problem)
 
 
 class SearchPlan:
@@ -74,6 +85,8 @@ class SearchPlan:
 
     method: str
     multiplier = 1
+    nodes_per_node = 1.0
+    """Nodes that the method visits for one of plain backtracking."""
 
     def __init__(self, problem: Problem, depth: int) -> None:
         from langford.kernels.cpu import backtrack
@@ -88,40 +101,64 @@ class SearchPlan:
         self.order = SearchOrder.of(problem)
         self._shapes = self.order.shapes(problem)
         self.frees = self.order.roots(problem)
-        for d in self.order.differences[1:depth]:
-            self.frees = backtrack.feasible(self.frees, d, problem.copies, self._shapes[d])
+        for placed in range(1, depth):
+            self.frees = self.place(self.frees, placed)
             if len(self.frees) > LARGEST_TASK_LIST:
                 raise BadDepth(
                     f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one"
                 )
-        self._left = np.array(self.order.differences[depth:], np.int64)
         self.work = self._estimate()
 
     def _estimate(self) -> NDArray[np.float64]:
-        """Relative work: the ways in which the next colours fit, one by one."""
-        work = np.ones(len(self.frees))
-        for d in self._left[:4].tolist():
-            fits = self.frees.copy()
-            for copy in range(1, self.problem.copies):
-                fits &= self.frees >> np.uint64(copy * d)
-            work *= np.maximum(np.bitwise_count(fits), 0.5)
+        """Nodes of each task: the ways in which its next colours fit, one by one, for its share of a
+        random estimate of all nodes (Knuth, as in estimate.py)."""
+        from langford.kernels.cpu.walk import random_walks
+
+        shares = np.ones(len(self.frees))
+        for d in self.order.differences[self.depth :][:4]:
+            shares *= np.maximum(self._kernel.count_starts(self.frees, d, self.problem.copies), 0.5)
+        _, nodes = random_walks(
+            self.order.roots(self.problem), self.unplaced(1), self.problem.copies, self._shapes,
+            max(0, self.problem.n - 1 - WALKED_EXACTLY), WALKS, np.uint64(1),
+        )
+        in_all = max(float(nodes.mean()) * self.nodes_per_node, len(shares))
+        work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
         return work
 
-    def search(self, free: np.uint64) -> tuple[int, int, int]:
-        """(arrangements, the same mod 2^64 − 1, nodes) below one free mask."""
+    def levels(self, depth: int) -> int:
+        """How many colours below ``depth`` are placed in order, before the rest another way."""
         raise NotImplementedError
 
+    def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
+        """(arrangements, the same mod 2^64 − 1, nodes) below free masks with ``depth`` colours placed."""
+        raise NotImplementedError
+
+    def place(self, frees: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:
+        """The free masks after one more colour, where ``depth`` are placed."""
+        difference = self.order.differences[depth]
+        below: NDArray[np.uint64] = self._kernel.feasible(
+            frees, difference, self.problem.copies, self._shapes
+        )
+        return below
+
+    def unplaced(self, depth: int) -> NDArray[np.int64]:
+        """Differences of the colours after the first ``depth``, in order."""
+        return np.array(self.order.differences[depth:], np.int64)
+
     def warm_up(self) -> None:
-        if len(self._left):
-            self.search(np.uint64(1))
+        if self.depth < self.problem.n:
+            self.search(self.frees[:0], self.depth)
 
     def evaluate(self, index: int) -> PartialResult:
         require_index(self, index)
-        weight = self.order.weight
-        if not len(self._left):
+        if self.depth == self.problem.n:
             # Every colour is placed: a feasible task is an arrangement.
-            return PartialResult(index, weight, weight, 1)
-        found, residue, nodes = self.search(self.frees[index])
+            return self.partial_result(index, 1, 1, 1)
+        return self.partial_result(index, *self.search(self.frees[index : index + 1], self.depth))
+
+    def partial_result(self, index: int, found: int, residue: int, nodes: int) -> PartialResult:
+        """The result of a task, with the weight of what was found."""
+        weight = self.order.weight
         return PartialResult(index, weight * int(found), weight * int(residue) % MODULUS, int(nodes))
 
     def expectation(self, index: int) -> Expectation:

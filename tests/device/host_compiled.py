@@ -60,3 +60,25 @@ class HostProgram:
         ]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         getattr(self._library, f"run_{name}")(pointers)
+
+    def stream(self, words: int) -> HostStream:
+        return HostStream(self, words)
+
+
+class HostStream:
+    """What it launches is done at once; see methods.gpu.Stream."""
+
+    idle = True
+
+    def __init__(self, program: HostProgram, words: int) -> None:
+        self._program = program
+        self.words = np.zeros(words, np.uint64)
+
+    def launch(self, name: str, used: int, *arguments: Any) -> None:
+        start = np.zeros(1, np.uint32)
+        self._program.launch(
+            name, self.words[:used].copy(), *(start if each is None else each for each in arguments)
+        )
+
+    def wait(self) -> None:
+        pass

@@ -11,7 +11,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.methods import METHODS, merge
 from langford.methods.godfrey import GodfreyPlan, outside_in
-from langford.methods.godfrey_cuda import GodfreyEvaluator
+from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
 from langford.problem import Problem
 from langford.reference import published
 from tests.device.host_compiled import BLOCKS, HostProgram
@@ -47,7 +47,7 @@ def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) 
 @pytest.mark.parametrize("problem", SMALL, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem)
-    gpu = GodfreyEvaluator(plan, host_program(), threads=64)
+    gpu = GodfreyEvaluator(plan, host_program(), Launch(threads=64))
     results = [gpu.evaluate(index) for index in range(len(plan.work))]
     assert results == [plan.evaluate(index) for index in range(len(plan.work))]
 
@@ -56,7 +56,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
 def test_some_points_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: the block and one free place, from the extreme point on.
     plan = plan_of(problem)
-    gpu = GodfreyEvaluator(plan, host_program(), threads=32)
+    gpu = GodfreyEvaluator(plan, host_program(), Launch(threads=32))
     inner = outside_in(problem)[plan.depth :]
     block = len(inner) - gpu._free_count
     gpu._free_count = 1

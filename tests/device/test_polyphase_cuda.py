@@ -18,7 +18,6 @@ from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.cuda.device import NoGpu
 from langford.kernels.cuda.source import POLYPHASE, source_of
 from langford.methods import METHODS, merge
-from langford.methods.devices import evaluator
 from langford.methods.polyphase import PolyphasePlan
 from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, UBlock, definitions
 from langford.problem import Problem
@@ -100,11 +99,6 @@ def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.Monk
     done = CliRunner().invoke(cli, ["count", "8", "--device", "cuda"])
     assert isinstance(done.exception, NoGpu)
     assert "pip install 'langford[cuda12]'" in str(done.exception)
-
-
-def test_other_methods_have_no_gpu_program_yet() -> None:
-    with pytest.raises(MethodDoesNotApply, match="use polyphase or godfrey"):
-        evaluator(METHODS["miller"].plan(Problem.langford(8), 2), "cuda:0")
 
 
 @pytest.mark.gpu

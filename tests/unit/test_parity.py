@@ -81,3 +81,20 @@ def test_every_depth_merges_to_the_same_count(method: str, problem: Problem) -> 
     for depth in METHODS[method].depths(problem):
         if depth <= 12:
             assert count(method, problem, depth).arrangements == expected, depth
+
+
+@pytest.mark.parametrize(("places", "first"), [(65, 50), (70, 1), (80, 57), (128, 60), (128, 113)])
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_rows_of_two_words(method: str, places: int, first: int) -> None:
+    # L(2,8) somewhere in a long row of empty places, on either side of the words' border or across it.
+    within = range(first, first + 16)
+    problem = Problem.from_differences(range(2, 10), places, [k for k in range(1, places + 1) if k not in within])
+    assert count(method, problem).arrangements == 300
+
+
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_rows_of_two_words_full_of_cubes(method: str) -> None:
+    # Colours of 22 cubes at the distance of 3: each fills a third of the row.
+    problem = Problem.from_differences([3], 69, [k for k in range(1, 70) if k % 3], 23)
+    assert count(method, problem).arrangements == 1
+    assert count(method, Problem.langford(5, 16)).arrangements == 0

@@ -140,7 +140,7 @@ def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
 
 
 def test_widths_beyond_the_kernels_are_refused() -> None:
-    long_row = Problem.langford(40)
+    long_row = Problem.langford(65)
     for method in METHODS.values():
         assert method.refusal(long_row) is not None
     with pytest.raises(MethodDoesNotApply):

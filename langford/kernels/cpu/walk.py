@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from langford.kernels.cpu.backtrack import fill, starts
-from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
+from langford.kernels.cpu.rows import either, empty_rows, load, lowest, size, up, without_lowest
 
 _ONE = np.uint64(1)
 
@@ -23,7 +23,8 @@ def mixed(state):
 
 @njit(cache=True, nogil=True)
 def random_walks(roots, order, copies, shapes, switch, walks, seed):
-    """Unbiased estimates of the arrangements below all ``roots``, float64[walks].
+    """Unbiased estimates of the arrangements below all ``roots``, and of the nodes below the
+    colours placed at random: two float64[walks].
 
     A walk picks a root, places the first ``switch`` colours of ``order`` at random, and
     counts the completions exactly.
@@ -31,25 +32,26 @@ def random_walks(roots, order, copies, shapes, switch, walks, seed):
     rest = np.uint64(0)
     for difference in order[switch:]:
         rest |= _ONE << np.uint64(difference)
-    leaves = np.zeros(walks)
-    stack = np.zeros((3, 64), np.uint64)
+    leaves, nodes = np.zeros(walks), np.zeros(walks)
+    rows, words = empty_rows(roots, 64), np.empty((2, 64), np.uint64)
     for walk in range(walks):
         _, state = mixed(seed * np.uint64(0x2545F4914F6CDD1D) + np.uint64(walk))
-        weight = float(roots.size)
-        free = np.uint64(0)
-        if roots.size:
-            state, draw = mixed(state)
-            free = roots[draw % np.uint64(roots.size)]
+        weight = float(len(roots))
+        if len(roots) == 0:
+            break
+        state, draw = mixed(state)
+        free = load(roots, draw % np.uint64(len(roots)))
         for level in range(switch):
             fits = starts(free, order[level], copies)
-            choices = set_bits(fits)
+            choices = size(fits)
             weight *= choices
             if choices == 0:
                 break
             state, draw = mixed(state)
             for _ in range(draw % np.uint64(choices)):
-                fits &= fits - _ONE
-            free ^= shapes[order[level]] << np.uint64(trailing_zero_bits(fits))
+                fits = without_lowest(fits)
+            free = either(free, up(load(shapes, order[level]), lowest(fits)))
         if weight > 0:
-            leaves[walk] = weight if rest == 0 else weight * fill(free, rest, shapes, stack)[0]
-    return leaves
+            ways, below = fill(free, rest, shapes, rows, words) if rest else (1, 1)
+            leaves[walk], nodes[walk] = weight * ways, weight * below
+    return leaves, nodes

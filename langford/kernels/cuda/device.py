@@ -21,7 +21,8 @@ class NoGpu(LangfordError):
 class CudaProgram:
     """A compiled program on GPU number ``index``; see methods.gpu.Program.
 
-    Its first kernel, ``main``, fills the GPU with blocks that use the program's shared memory.
+    Its first kernel, ``main``, fills the GPU with blocks that use the program's shared memory;
+    ``blocks`` is how many.
     """
 
     def __init__(self, index: int, source: str, main: str, threads: int) -> None:
@@ -38,7 +39,8 @@ class CudaProgram:
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
         by_registers = properties["regsPerMultiprocessor"] // (kernel.num_regs * threads)
-        self._blocks = properties["multiProcessorCount"] * max(1, min(by_memory, by_registers))
+        by_threads = properties["maxThreadsPerMultiProcessor"] // threads
+        self.blocks = properties["multiProcessorCount"] * max(1, min(by_memory, by_registers, by_threads))
         self.memory = int(properties["totalGlobalMem"])
 
     def describe(self) -> dict[str, int]:
@@ -46,7 +48,7 @@ class CudaProgram:
         kernel = self._kernels[self._main]
         return {
             "registers": kernel.num_regs, "local_bytes": kernel.local_size_bytes,
-            "shared_bytes": self._shared, "blocks": self._blocks,
+            "shared_bytes": self._shared, "blocks": self.blocks,
         }
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
@@ -77,7 +79,42 @@ class CudaProgram:
             if name not in self._kernels:
                 self._kernels[name] = self._module.get_function(name)
             shared = self._shared if name == self._main else 0
-            self._kernels[name]((self._blocks,), (self._threads,), arguments, shared_mem=shared)
+            self._kernels[name]((self.blocks,), (self._threads,), arguments, shared_mem=shared)
+
+    def stream(self, words: int) -> CudaStream:
+        """A stream with a buffer of so many words of 64 bits."""
+        return CudaStream(self, self._cupy, self._device, words)
+
+
+class CudaStream:
+    """Copies and launches beside those of other streams; see methods.gpu.Stream."""
+
+    def __init__(self, program: CudaProgram, cupy: Any, device: Any, words: int) -> None:
+        self._program, self._device = program, device
+        with device:
+            # Only from pinned memory do copies run beside kernels.
+            memory = cupy.cuda.alloc_pinned_memory(8 * words)
+            self.words: NDArray[np.uint64] = np.frombuffer(memory, np.uint64, words)
+            self._there = cupy.empty(words, np.uint64)
+            self._start = cupy.zeros(1, np.uint32)
+            device.synchronize()
+            self._stream = cupy.cuda.Stream(non_blocking=True)
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was launched is done."""
+        return bool(self._stream.done)
+
+    def launch(self, name: str, used: int, *arguments: Any) -> None:
+        """Copy the first ``used`` words to the GPU and run a kernel on (copy, *arguments), without waiting."""
+        with self._device, self._stream:
+            self._there[:used].set(self.words[:used], stream=self._stream)
+            self._start.fill(0)
+            self._program.launch(name, self._there, *(self._start if each is None else each for each in arguments))
+
+    def wait(self) -> None:
+        """Return when the stream is idle."""
+        self._stream.synchronize()
 
 
 def device_count() -> int:

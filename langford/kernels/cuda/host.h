@@ -47,15 +47,28 @@ static inline void __syncwarp() { wait_at(warp_barriers[threadIdx.x / 32], 32); 
 static inline int __popc(unsigned word) { return __builtin_popcount(word); }
 static inline int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
 static inline int __clz(int word) { return word ? __builtin_clz(word) : 32; }
+static inline int __clzll(long long word) { return word ? __builtin_clzll(word) : 64; }
+static inline int __ffsll(long long word) { return __builtin_ffsll(word); }
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+    return ((unsigned long long)high << 32 | low) << (shift & 31) >> 32;
+}
+static inline unsigned long long __brevll(unsigned long long word) {
+    unsigned long long turned = 0;
+    for (int k = 0; k < 64; k++) turned |= (word >> k & 1) << (63 - k);
+    return turned;
+}
 
-// The value of the thread of the warp whose number differs in the bits of `mask`.
+// The value of another thread of the warp.
 static long long exchanged[32][32];
-static inline long long __shfl_xor_sync(unsigned, long long value, int mask) {
+static inline long long __shfl_sync(unsigned, long long value, int lane) {
     long long *warp = exchanged[threadIdx.x / 32];
     __syncwarp();
     warp[threadIdx.x % 32] = value;
     __syncwarp();
-    return warp[threadIdx.x % 32 ^ mask];
+    return warp[lane];
+}
+static inline long long __shfl_xor_sync(unsigned all, long long value, int mask) {
+    return __shfl_sync(all, value, threadIdx.x % 32 ^ mask);
 }
 
 static bool voted[32][32];

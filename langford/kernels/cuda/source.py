@@ -11,6 +11,8 @@ POLYPHASE = (
     "integers.cuh", "components.cuh", "matrix.cuh", "odd_sums.cuh", "even_sums.cuh", "polyphase.cu", "tables.cu",
 )
 GODFREY = ("integers.cuh", "godfrey.cu")
+MILLER = ("integers.cuh", "search.cuh", "miller.cu")
+REGULAR = ("integers.cuh", "search.cuh", "regular.cu")
 
 Definitions = Mapping[str, int | Sequence[int]]
 
@@ -25,4 +27,6 @@ def source_of(files: Sequence[str], definitions: Definitions) -> str:
 
 
 def _text(value: int | Sequence[int]) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, Sequence) else f"{int(value)}" + "ull" * (value >= 2**31)
+    if isinstance(value, Sequence):
+        return ", ".join(map(_text, value))
+    return f"{int(value)}" + "ull" * (value >= 2**31)

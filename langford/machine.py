@@ -1,0 +1,75 @@
+"""What this machine has: its cores, and the settings that ``langford tune`` found best on its devices.
+
+The profile is a JSON file, device name → method → setting → value, in the user's configuration
+folder; what it does not name keeps its default.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langford.errors import LangfordError
+
+Settings = TypeVar("Settings", bound=Any)
+
+
+class BadProfile(LangfordError):
+    """The profile of this machine cannot be used; the message says why and what to do."""
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def profile_file() -> Path:
+    """Where the profile is kept; LANGFORD_PROFILE names another file."""
+    named = os.environ.get("LANGFORD_PROFILE")
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return Path(named) if named else base / "langford" / "profile.json"
+
+
+def settings_of(device: str, method: str) -> dict[str, Any]:
+    """The settings of a method on a device, by the device's name; raises BadProfile."""
+    found = _profile().get(device, {}).get(method, {})
+    if not isinstance(found, dict):
+        raise BadProfile(f"{profile_file()}: {device}, {method} holds no settings; run `langford tune` again")
+    return found
+
+
+def chosen_from(defaults: Settings, chosen: dict[str, Any]) -> Settings:
+    """The defaults, a dataclass, with the settings chosen; raises BadProfile when it has no such setting."""
+    try:
+        return replace(defaults, **chosen)
+    except TypeError as error:
+        raise BadProfile(
+            f"{profile_file()} names a setting that there is not ({error}); run `langford tune` again"
+        ) from error
+
+
+def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
+    """Keep the settings of a method on a device; the file.  Raises BadProfile or OSError."""
+    profile, file = _profile(), profile_file()
+    profile.setdefault(device, {})[method] = settings
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(json.dumps(profile, indent=2) + "\n")
+    unfinished.replace(file)
+    return file
+
+
+def _profile() -> dict[str, Any]:
+    file = profile_file()
+    try:
+        profile = json.loads(file.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadProfile(f"{file} cannot be read ({error}); delete it and run `langford tune` again") from error
+    if not isinstance(profile, dict) or not all(isinstance(each, dict) for each in profile.values()):
+        raise BadProfile(f"{file} is no profile; delete it and run `langford tune` again")
+    return profile

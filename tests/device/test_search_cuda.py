@@ -1,0 +1,143 @@
+"""The CUDA kernels of backtracking: each task must give exactly what the CPU kernel gives, nodes included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from langford.errors import TaskIndexOutOfRange
+from langford.kernels.cuda.source import source_of
+from langford.methods import METHODS, merge
+from langford.methods.regular import RegularPlan
+from langford.methods.search import SearchPlan
+from langford.methods.search_cuda import SearchEvaluator, Settings, _program_of
+from langford.problem import Problem
+from langford.reference import published
+from tests.device.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_program, host_program
+
+SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
+PROBLEMS = [
+    *(Problem.langford(n) for n in range(1, 11)),
+    *(Problem.skolem(n) for n in (1, 4, 8, 9)),
+    Problem.hooked_skolem(7),
+    Problem.hooked_langford(6),
+    Problem.langford(9, 3),
+    Problem.skolem(8, 4),
+    # Two words: L(2,8) across their border, and differences beyond 32 with none and with some arrangements.
+    Problem.from_differences(range(2, 10), 80, [k for k in range(1, 81) if not 57 <= k < 73]),
+    Problem.from_differences([1, 3, 5, 34], 40, range(5, 37)),
+    Problem.from_differences([1, 3, 34, 38], 40, range(5, 37)),
+]
+COMPILED = [
+    ("miller", Problem.langford(15), {}),
+    ("miller", Problem.langford(19), {"lane_colours": 12}),
+    ("miller", Problem.langford(18, 3), {"persistent": False, "waiting": 32}),
+    ("miller", Problem.langford(24, 4), {}),
+    ("regular", Problem.langford(18), {"lane_colours": 9}),
+    ("regular", Problem.langford(24, 4), {}),
+]
+KERNELS = [
+    pytest.param("miller", {}, id="miller"),
+    pytest.param("miller", {"waiting": 32}, id="miller-lanes-wait"),
+    pytest.param("miller", {"persistent": False, "waiting": 4}, id="miller-static"),
+    pytest.param("regular", {}, id="regular"),
+    pytest.param("regular", {"persistent": False}, id="regular-static"),
+]
+
+
+def plan_of(method: str, problem: Problem, depth: int = 2) -> SearchPlan:
+    plan = METHODS[method].plan(problem, min(depth, problem.n))
+    assert isinstance(plan, SearchPlan)
+    return plan
+
+
+def both(plan: SearchPlan, gpu: SearchEvaluator) -> None:
+    tasks = range(len(plan.work))
+    results = [gpu.evaluate(index) for index in tasks]
+    assert results == [plan.evaluate(index) for index in tasks]
+    known = published(plan.problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(("method", "problem", "options"), COMPILED)
+def test_compiles_for_gpus(
+    tmp_path: Path, method: str, problem: Problem, options: dict[str, int], architecture: str
+) -> None:
+    plan, settings = plan_of(method, problem, 1), replace(Settings(), **options)
+    compile_only(tmp_path, source_of(*_program_of(plan, problem.n - settings.lane_colours, settings)), architecture)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_tasks_on_the_host(method: str, problem: Problem) -> None:
+    plan = plan_of(method, problem)
+    gpu = SearchEvaluator(plan, host_program(), 2, replace(SMALL, computing=0))
+    both(plan, gpu)
+    assert gpu.on_cores == 0
+
+
+@pytest.mark.parametrize(("method", "options"), KERNELS)
+@pytest.mark.parametrize("lane_colours", [1, 2, 4, 9])
+def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours: int) -> None:
+    plan = plan_of(method, Problem.langford(9 if lane_colours == 9 else 8), 1)
+    both(plan, SearchEvaluator(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
+
+
+@pytest.mark.parametrize("test_free", range(1, 7))
+def test_free_colours_on_the_host(test_free: int) -> None:
+    plan = RegularPlan(Problem.langford(7), 1, test_free)
+    both(plan, SearchEvaluator(plan, host_program(), 1, SMALL))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+def test_a_static_share_for_the_cores(share: float) -> None:
+    plan = plan_of("miller", Problem.langford(11), 1)
+    gpu = SearchEvaluator(plan, host_program(), 2, replace(SMALL, cpu_share=share))
+    both(plan, gpu)
+    assert gpu.on_cores / (gpu.on_cores + gpu.on_gpu) == pytest.approx(share, abs=0.1)
+
+
+def test_cores_compute_while_every_stream_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.device.host_compiled import HostStream
+
+    monkeypatch.setattr(HostStream, "idle", False)
+    plan = plan_of("miller", Problem.langford(10), 1)
+    gpu = SearchEvaluator(plan, host_program(), 2, SMALL)
+    both(plan, gpu)
+    assert gpu.on_gpu == 0 < gpu.on_cores
+
+
+def test_tasks_beyond_the_last_are_refused() -> None:
+    plan = plan_of("miller", Problem.langford(7))
+    with pytest.raises(TaskIndexOutOfRange):
+        SearchEvaluator(plan, host_program(), 1, SMALL).evaluate(len(plan.work))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
+@pytest.mark.parametrize(("method", "options"), KERNELS)
+def test_tasks_on_the_gpu(method: str, options: dict[str, int], problem: Problem) -> None:
+    plan = plan_of(method, problem)
+    both(plan, SearchEvaluator(plan, gpu_program(), 2, replace(Settings(lane_colours=8), **options)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("test_free", range(1, 7))
+def test_free_colours_on_the_gpu(test_free: int) -> None:
+    plan = RegularPlan(Problem.langford(9), 1, test_free)
+    both(plan, SearchEvaluator(plan, gpu_program(), 2))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", [Problem.langford(15), Problem.langford(16), Problem.langford(17),
+                                     Problem.skolem(13), Problem.langford(17, 3)], **BY_NAME)
+def test_counts_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of("miller", problem, 1)
+    gpu = SearchEvaluator(plan, gpu_program(), 4)
+    found = merge(plan, map(gpu.evaluate, range(len(plan.work))))
+    assert found.published == published(problem) is not None
+    assert np.log10(found.evaluated / plan.work.sum()) == pytest.approx(0, abs=1)
