@@ -7,7 +7,7 @@ import sys
 import click
 
 from langford import __version__
-from langford.cli import campaigns, counting, doctor, exchange, explicit, farm, ledgers, mpi, slurm
+from langford.cli import campaigns, counting, doctor, exchange, explicit, farm, ledgers, mpi, slurm, tune
 from langford.errors import CheckFailed, Incomplete, LangfordError
 
 EXIT_CODES: dict[type[LangfordError], int] = {CheckFailed: 4, Incomplete: 3}
@@ -30,7 +30,7 @@ for command in (
     counting.count, campaigns.run, campaigns.status, campaigns.result, campaigns.tasks,
     campaigns.verify, campaigns.retry, exchange.export, exchange.import_, explicit.list_, explicit.draw,
     counting.estimate, doctor.doctor, mpi.mpi, ledgers.ledger,
-    farm.create, farm.token, farm.serve, farm.work, slurm.slurm,
+    farm.create, farm.token, farm.serve, farm.work, slurm.slurm, tune.tune,
 ):
     cli.add_command(command)
 

@@ -25,10 +25,11 @@ GROUP = 5
 @dataclass(frozen=True)
 class Launch:
     """What the experiments of ``langford tune godfrey`` choose: threads per block, and blocks per
-    multiprocessor that the compiler leaves registers for."""
+    multiprocessor that the compiler leaves registers for and that are launched (None: as many as it holds)."""
 
     threads: int = 128
     min_blocks: int = 4
+    blocks: int | None = None
 
 
 class GodfreyEvaluator:
@@ -57,6 +58,8 @@ class GodfreyEvaluator:
         }
         self._limbs = 2 * product_words
         self.program = compiler(source_of(GODFREY, definitions), "godfrey", launch.threads)
+        if launch.blocks:
+            self.program.blocks = launch.blocks * self.program.multiprocessors
         reach = max(problem.differences)
         positions = np.array([place - 1 + reach for place in block], np.int64)
         _, deltas = block_sequence(problem.places, links, positions, words // 2)

@@ -42,6 +42,13 @@ class Program(Protocol):
     memory: int
     """Bytes of memory of the device."""
 
+    multiprocessors: int
+    registers: int
+    """Per thread of the main kernel."""
+
+    blocks: int
+    """Of each launch; may be changed."""
+
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
         """An array of zeros on the device."""
         ...

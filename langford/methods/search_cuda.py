@@ -43,6 +43,7 @@ class Settings:
         lane_colours: r, colours that a lane of the GPU places.
         threads: per block.
         min_blocks: blocks per multiprocessor that the compiler leaves registers for.
+        blocks: per multiprocessor of a launch; None for as many as it holds.
         streams: queues of copies and kernels.
         sub_tasks: that a stream takes at once.
         waiting: lanes of a warp that are idle before it fetches rows for them: 1 at once,
@@ -56,6 +57,7 @@ class Settings:
     lane_colours: int = 10
     threads: int = 128
     min_blocks: int = 8
+    blocks: int | None = None
     streams: int = 3
     sub_tasks: int = 2**20
     waiting: int = 1
@@ -91,11 +93,18 @@ class SearchEvaluator:
             return
         files, definitions = _program_of(plan, self._depth, self.settings)
         self.program: Program = compiler(source_of(files, definitions), plan.method, self.settings.threads)
+        if self.settings.blocks:
+            self.program.blocks = self.settings.blocks * self.program.multiprocessors
         self._row_words = plan.frees.ndim   # uint64[·] or [·, 2]
         self._streams = [
             self.program.stream(self.settings.sub_tasks * self._row_words) for _ in range(self.settings.streams)
         ]
         plan.warm_up()
+
+    @property
+    def registers(self) -> int:
+        """Of each lane."""
+        return self.program.registers
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""

@@ -22,14 +22,17 @@ class HostProgram:
     """A program run by fibers on the host; see methods.gpu.Program."""
 
     memory = 2**30
+    multiprocessors = 1
+    registers = 0
+    blocks = BLOCKS
 
     def __init__(self, source: str, main: str, threads: int) -> None:
         name = _FOLDER / hashlib.sha256(source.encode()).hexdigest()[:16]
         kernels = re.findall(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(', source)
         assert main in kernels
         launchers = "".join(
-            f'extern "C" void run_{kernel}(void **arguments) '
-            f"{{ call({BLOCKS}, {threads}, {kernel}, arguments); }}\n"
+            f'extern "C" void run_{kernel}(void **arguments, int blocks) '
+            f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
         name.with_suffix(".cpp").write_text(f'#include "{FOLDER}/host.h"\n{source}\n{launchers}')
@@ -59,7 +62,7 @@ class HostProgram:
             for each in arguments
         ]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        getattr(self._library, f"run_{name}")(pointers)
+        getattr(self._library, f"run_{name}")(pointers, self.blocks)
 
     def stream(self, words: int) -> HostStream:
         return HostStream(self, words)

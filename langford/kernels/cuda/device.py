@@ -40,14 +40,16 @@ class CudaProgram:
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
         by_registers = properties["regsPerMultiprocessor"] // (kernel.num_regs * threads)
         by_threads = properties["maxThreadsPerMultiProcessor"] // threads
-        self.blocks = properties["multiProcessorCount"] * max(1, min(by_memory, by_registers, by_threads))
+        self.multiprocessors = int(properties["multiProcessorCount"])
+        self.registers = int(kernel.num_regs)
+        self.blocks = self.multiprocessors * max(1, min(by_memory, by_registers, by_threads))
         self.memory = int(properties["totalGlobalMem"])
 
     def describe(self) -> dict[str, int]:
         """Registers and local bytes per thread, shared bytes per block, blocks of a launch of ``main``."""
         kernel = self._kernels[self._main]
         return {
-            "registers": kernel.num_regs, "local_bytes": kernel.local_size_bytes,
+            "registers": self.registers, "local_bytes": kernel.local_size_bytes,
             "shared_bytes": self._shared, "blocks": self.blocks,
         }
 

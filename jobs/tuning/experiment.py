@@ -1,0 +1,97 @@
+"""An experiment: the time of the same count under different settings."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langford.errors import CheckFailed
+from langford.methods import Plan, merge
+from langford.result import PartialResult
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of a figure.
+
+    Attributes:
+        x: where it stands on the axis of its experiment.
+        seconds: median over the repetitions.
+        settings: what was changed for it.
+        note: what else is worth knowing ("35 registers").
+    """
+
+    x: float
+    seconds: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The trials of one line of a figure."""
+
+    label: str
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure: curves over one axis.
+
+    Attributes:
+        name: short and unique, for file names.
+        shows: the figure or table of the thesis that it repeats, or what it compares.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    curves: tuple[Curve, ...]
+    shows: str = ""
+
+    @property
+    def best(self) -> Trial:
+        """The fastest trial; the first of equals."""
+        return min((trial for curve in self.curves for trial in curve.trials), key=lambda trial: trial.seconds)
+
+    def document(self) -> dict[str, Any]:
+        """The experiment as JSON."""
+        return {
+            "name": self.name, "title": self.title, "x": self.x_label, "shows": self.shows,
+            "best": dict(self.best.settings),
+            "curves": [
+                {"label": curve.label, "trials": [
+                    {"x": trial.x, "seconds": trial.seconds, "settings": dict(trial.settings), "note": trial.note}
+                    for trial in curve.trials
+                ]}
+                for curve in self.curves
+            ],
+        }
+
+
+class Stopwatch:
+    """Times counts of one problem; all of them must give the same number."""
+
+    def __init__(self, repetitions: int = 3, tell: Callable[[str], None] = lambda message: None) -> None:
+        self._repetitions, self._tell = repetitions, tell
+        self._published: int | None = None
+
+    def seconds(self, what: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
+        """Median seconds of ``count``, which evaluates every task of ``plan``; raises CheckFailed."""
+        times = []
+        for _ in range(self._repetitions):
+            start = time.perf_counter()
+            results = list(count())
+            times.append(time.perf_counter() - start)
+            published = merge(plan, results).published
+            if self._published not in (None, published):
+                raise CheckFailed(
+                    f"{what} counts {published:,}, others {self._published:,}: do not trust this machine"
+                )
+            self._published = published
+        self._tell(f"{what}: {statistics.median(times):.3g} s")
+        return statistics.median(times)

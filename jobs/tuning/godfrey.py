@@ -1,0 +1,85 @@
+"""The experiments for Godfrey's sum on a GPU (thesis, figures 1.13 and 1.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
+from langford.methods import find_method
+from langford.methods.godfrey import GodfreyPlan
+from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
+from langford.methods.gpu import Compiler
+from langford.problem import Problem
+from langford.result import PartialResult
+
+THREADS = (32, 64, 128, 256)
+BLOCKS = (1, 2, 3, 4, 6, 8, 12)
+DEPTHS = (4, 6, 8, 10)
+SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
+
+
+class GodfreyBench:
+    """One problem on one GPU; the launch that has proved best so far."""
+
+    def __init__(
+        self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch
+    ) -> None:
+        self.problem, self.cores, self.launch = problem, cores, launch
+        self._compiler, self._watch = compiler, watch
+
+    def plan(self, depth: int) -> GodfreyPlan:
+        """Tasks at a depth."""
+        plan = find_method("godfrey", self.problem).plan(self.problem, depth)
+        assert isinstance(plan, GodfreyPlan)
+        return plan
+
+    def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
+        """Count on the GPU alone."""
+        gpu = GodfreyEvaluator(plan, self._compiler, launch)
+        what = f"{launch.threads} threads, {launch.blocks} blocks"
+        seconds = self._watch.seconds(what, plan, lambda: map(gpu.evaluate, range(len(plan.work))))
+        settings = {"threads": launch.threads, "min_blocks": launch.min_blocks, "blocks": launch.blocks}
+        return Trial(launch.blocks or 0, seconds, settings)
+
+    def shared(self, plan: GodfreyPlan, share: float) -> Trial:
+        """Count with the last tasks, a share of all, on the cores."""
+        gpu = GodfreyEvaluator(plan, self._compiler, self.launch)
+        border = len(plan.work) - round(share * len(plan.work))
+
+        def both() -> Iterable[PartialResult]:
+            with ThreadPoolExecutor(self.cores) as pool:
+                rest = [pool.submit(plan.evaluate, index) for index in range(border, len(plan.work))]
+                yield from map(gpu.evaluate, range(border))
+                yield from (each.result() for each in rest)
+
+        actual = 1 - border / len(plan.work)
+        seconds = self._watch.seconds(f"depth {plan.depth}, {100 * actual:.2g}% on cores", plan, both)
+        return Trial(actual, seconds, {"depth": plan.depth, "share": actual})
+
+
+def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
+    """Launch, then depth and share; ``bench.launch`` is best at the end."""
+    plan = bench.plan(4)
+    title = f"{bench.problem} by godfrey on a GPU"
+    grid = Experiment(
+        "grid", title, "blocks per multiprocessor",
+        tuple(
+            Curve(f"{threads} threads per block", tuple(
+                bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks))
+                for blocks in BLOCKS
+            ))
+            for threads in THREADS
+        ), "figure 1.13",
+    )
+    bench.launch = replace(bench.launch, **grid.best.settings)
+    yield grid
+    plan.warm_up()
+    yield Experiment(
+        "share", title, "share of the tasks for the cores",
+        tuple(
+            Curve(f"depth {depth}", tuple(bench.shared(bench.plan(depth), share) for share in SHARES))
+            for depth in DEPTHS
+        ), "figure 1.14",
+    )

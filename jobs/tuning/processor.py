@@ -1,0 +1,48 @@
+"""The experiments for the cores of a machine: task depth, and how many cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
+from langford.methods import Method, Plan
+from langford.problem import Problem
+from langford.result import PartialResult
+
+DEPTHS = 5
+"""Around the suggested one."""
+
+
+def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> Iterator[Experiment]:
+    """Depth of the tasks on all cores, then the number of cores."""
+    suggested = method.suggested_depth(problem)
+    step = 1 if method.unit == "nodes" else 2
+    around = range(suggested - step * (DEPTHS // 2), suggested + step * (DEPTHS // 2) + 1, step)
+    trials = []
+    for depth in (depth for depth in around if depth in method.depths(problem)):
+        plan = method.plan(problem, depth)
+        plan.warm_up()
+        seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
+        trials.append(Trial(depth, seconds, {"depth": depth}, f"{len(plan.work)} tasks"))
+    found = Experiment(
+        "depth", f"{problem} by {method.name} on {cores} cores", "task depth p",
+        (Curve("all cores", tuple(trials)),), "figure 1.14, the processor's part",
+    )
+    yield found
+    plan = method.plan(problem, found.best.settings["depth"])
+    counts = sorted({*(2**k for k in range(cores.bit_length())), cores})
+    yield Experiment(
+        "cores", f"{problem} by {method.name}", "cores",
+        (Curve(f"depth {plan.depth}", tuple(
+            Trial(count, watch.seconds(f"{count} cores", plan, lambda count=count: evaluated(plan, count)))  # type: ignore[misc]
+            for count in counts
+        )),),
+        "how the processor's cores scale",
+    )
+
+
+def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
+    """All results of a plan, largest tasks first, by so many threads."""
+    with ThreadPoolExecutor(cores) as pool:
+        yield from pool.map(plan.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))

@@ -1,0 +1,115 @@
+"""The experiments for backtracking on a GPU (thesis, figures 1.9 to 1.11, and what it did not try).
+
+Each is run with the best settings of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
+from langford.methods import find_method
+from langford.methods.gpu import Compiler
+from langford.methods.regular import RegularPlan
+from langford.methods.search import SearchPlan
+from langford.methods.search_cuda import MOST_TEST_FREE, SearchEvaluator, Settings
+from langford.problem import Problem
+from langford.result import PartialResult
+
+THREADS = (64, 96, 128, 256, 512)
+WAITING = (1, 2, 4, 8, 16, 32)
+STREAMS = range(1, 8)
+LONGEST_TRIAL = 5.0
+THREADS_PER_MULTIPROCESSOR = (512, 1024, 1536, 2048, 4096)
+SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+class Bench:
+    """One problem, one method, one GPU; the settings that have proved best so far."""
+
+    def __init__(
+        self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch
+    ) -> None:
+        self.plan = find_method(method, problem).plan(problem, 1)
+        self.settings, self.cores = settings, cores
+        self._compiler, self._watch = compiler, watch
+
+    def trial(self, x: float, plan: SearchPlan | None = None, **changes: Any) -> Trial:
+        """Count with some settings changed."""
+        plan = plan or self.plan   # type: ignore[assignment]
+        assert isinstance(plan, SearchPlan)
+        gpu = SearchEvaluator(plan, self._compiler, self.cores, replace(self.settings, **changes))
+        what = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
+        seconds = self._watch.seconds(what, plan, lambda: counted(plan, gpu))
+        total = max(1, gpu.on_gpu + gpu.on_cores)
+        note = f"{gpu.registers} registers, {100 * gpu.on_cores / total:.2g}% of the sub-tasks on cores"
+        return Trial(x, seconds, changes, note)
+
+    def adopt(self, experiment: Experiment) -> Experiment:
+        """Go on with what was best."""
+        self.settings = replace(self.settings, **experiment.best.settings)
+        return experiment
+
+
+def counted(plan: SearchPlan, gpu: SearchEvaluator) -> Iterable[PartialResult]:
+    """All results of a plan, largest tasks first."""
+    return map(gpu.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))
+
+
+def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
+    """r, launch, schedule, streams, cores, share; ``bench.settings`` is best at the end."""
+    plan = bench.plan
+    title = f"{plan.problem} by {plan.method} on a GPU"
+    most = plan.problem.n - 1
+    around = range(bench.settings.lane_colours - 2, bench.settings.lane_colours + 3)
+    yield bench.adopt(Experiment(
+        "lane-colours", title, "r, colours placed by a lane",
+        (Curve(plan.method, tuple(
+            bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most
+        )),), "r and registers, section 1.2.4",
+    ))
+    if isinstance(plan, RegularPlan):
+        trials = []
+        for r in range(1, MOST_TEST_FREE + 1):
+            trials.append(bench.trial(r, RegularPlan(plan.problem, plan.depth, r)))
+            if trials[-1].seconds > LONGEST_TRIAL:
+                break   # each further colour takes about 2n times as long
+        yield Experiment(
+            "test-free", title, "colours without a test in between", (Curve(plan.method, tuple(trials)),),
+            "r and registers, section 1.2.4",
+        )
+    yield bench.adopt(Experiment(
+        "grid", title, "blocks per multiprocessor",
+        tuple(
+            Curve(f"{threads} threads per block", tuple(
+                bench.trial(lanes // threads, threads=threads, min_blocks=1024 // threads, blocks=lanes // threads)
+                for lanes in THREADS_PER_MULTIPROCESSOR
+            ))
+            for threads in THREADS
+        ), "figure 1.9",
+    ))
+    yield bench.adopt(Experiment(
+        "schedule", title, "lanes that wait before their warp fetches rows",
+        tuple(
+            Curve(label, tuple(bench.trial(lanes, waiting=lanes, persistent=persistent) for lanes in WAITING))
+            for label, persistent in (("lanes take the next sub-task", True), ("each lane has its share", False))
+        ), "persistent threads against static assignment; 32: lanes wait for each other",
+    ))
+    yield bench.adopt(Experiment(
+        "streams", title, "streams",
+        (Curve(plan.method, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),), "figure 1.10",
+    ))
+    counts = sorted({0, *(2**k for k in range(bench.cores.bit_length())), bench.cores})
+    yield bench.adopt(Experiment(
+        "cores", title, f"cores of {bench.cores} that also compute; the others only feed the GPU",
+        (Curve(plan.method, tuple(bench.trial(count, computing=count) for count in counts)),), "figure 1.11",
+    ))
+    yield bench.adopt(Experiment(
+        "share", title, "share of the sub-tasks for the cores",
+        (
+            Curve("set from the start", tuple(bench.trial(share, cpu_share=share) for share in SHARES)),
+            Curve("what they take", (bench.trial(0.0, cpu_share=None),)),
+        ), "80/20 in section 1.2.5",
+    ))

@@ -1,0 +1,36 @@
+"""Figures of experiments: seconds over whatever was varied, one line per curve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langford.drawing import CannotDraw
+
+if TYPE_CHECKING:
+    from jobs.tuning import Experiment
+
+
+def save(experiment: Experiment, path: Path) -> None:
+    """Draw an experiment into a file; raises CannotDraw without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise CannotDraw("figures need matplotlib: pip install 'langford[draw]'") from error
+    drawn = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = drawn.add_subplot()
+    for curve in experiment.curves:
+        trials = sorted(curve.trials, key=lambda trial: trial.x)
+        axes.plot([each.x for each in trials], [each.seconds for each in trials], marker="o", label=curve.label)
+    best = experiment.best
+    axes.plot(
+        [best.x], [best.seconds], label=f"fastest: {best.seconds:.3g} s", linestyle="none", color="black",
+        marker="o", markersize=12, fillstyle="none",
+    )
+    axes.set_title(experiment.title)
+    axes.set_xlabel(experiment.x_label)
+    axes.set_ylabel("time of the whole count [s]")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    drawn.savefig(path, dpi=120)

@@ -1,0 +1,44 @@
+"""The settings that a machine keeps: found again, and refused when they make no sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from langford.machine import BadProfile, chosen_from, profile_file, save_settings, settings_of
+from langford.methods.search_cuda import Settings
+
+
+@pytest.fixture(autouse=True)
+def own_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LANGFORD_PROFILE", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+def test_settings_are_found_again() -> None:
+    assert settings_of("some GPU", "miller") == {}
+    save_settings("some GPU", "miller", {"lane_colours": 8})
+    save_settings("some GPU", "regular", {"lane_colours": 7})
+    save_settings("another", "miller", {"threads": 64})
+    assert settings_of("some GPU", "miller") == {"lane_colours": 8}
+    assert chosen_from(Settings(), settings_of("another", "miller")) == Settings(threads=64)
+
+
+def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_settings("some GPU", "miller", {"lane_colours": 8})
+    monkeypatch.setenv("LANGFORD_PROFILE", str(tmp_path / "other.json"))
+    assert settings_of("some GPU", "miller") == {}
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"some GPU": 3}', '{"some GPU": {"miller": [8]}}'])
+def test_damaged_profiles_are_refused(content: str) -> None:
+    profile_file().parent.mkdir(parents=True)
+    profile_file().write_text(content)
+    with pytest.raises(BadProfile, match="langford tune"):
+        settings_of("some GPU", "miller")
+
+
+def test_settings_that_there_are_not_are_refused() -> None:
+    with pytest.raises(BadProfile, match="colour_of_the_case"):
+        chosen_from(Settings(), {"colour_of_the_case": "black"})
