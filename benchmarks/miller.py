@@ -20,7 +20,7 @@ from langford.kernels.cuda.device import CudaProgram, device_name
 from langford.machine import chosen_from, cores, settings_of
 from langford.methods import METHODS, merge
 from langford.methods.search import SearchPlan
-from langford.methods.search_cuda import DEFAULTS, SearchEvaluator
+from langford.methods.search_cuda import SearchEvaluator, Settings
 from langford.problem import Problem
 from langford.reference import published
 
@@ -36,7 +36,7 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     """Seconds, nodes and share of the sub-tasks on the cores of a count with GPU 0 and all cores."""
     plan = METHODS[method].plan(problem, 1)
     assert isinstance(plan, SearchPlan)
-    settings = chosen_from(DEFAULTS[method], settings_of(device_name(0), method))
+    settings = chosen_from(Settings(), settings_of(device_name(0), method))
     gpu = SearchEvaluator(plan, partial(CudaProgram, 0), cores(), settings)
     start = time.perf_counter()
     results = [gpu.evaluate(index) for index in sorted(range(len(plan.work)), key=lambda each: -plan.work[each])]

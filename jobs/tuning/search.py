@@ -14,7 +14,7 @@ from langford.methods import find_method
 from langford.methods.gpu import Compiler
 from langford.methods.regular import RegularPlan
 from langford.methods.search import SearchPlan
-from langford.methods.search_cuda import MOST_TEST_FREE, SearchEvaluator, Settings
+from langford.methods.search_cuda import MOST_TEST_FREE, SearchEvaluator, Settings, lane_depth
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -32,14 +32,15 @@ class Bench:
     def __init__(
         self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch
     ) -> None:
-        self.plan = find_method(method, problem).plan(problem, 1)
+        plan = find_method(method, problem).plan(problem, 1)
+        assert isinstance(plan, SearchPlan)
+        self.plan = plan
         self.settings, self.cores = settings, cores
         self._compiler, self._watch = compiler, watch
 
     def trial(self, x: float, plan: SearchPlan | None = None, **changes: Any) -> Trial:
         """Count with some settings changed."""
-        plan = plan or self.plan   # type: ignore[assignment]
-        assert isinstance(plan, SearchPlan)
+        plan = plan or self.plan
         gpu = SearchEvaluator(plan, self._compiler, self.cores, replace(self.settings, **changes))
         what = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
         seconds = self._watch.seconds(what, plan, lambda: counted(plan, gpu))
@@ -63,7 +64,8 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     plan = bench.plan
     title = f"{plan.problem} by {plan.method} on a GPU"
     most = plan.problem.n - 1
-    around = range(bench.settings.lane_colours - 2, bench.settings.lane_colours + 3)
+    usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
+    around = range(usual - 2, usual + 3)
     yield bench.adopt(Experiment(
         "lane-colours", title, "r, colours placed by a lane",
         (Curve(plan.method, tuple(

@@ -73,7 +73,7 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
     from jobs.tuning.search import Bench, search_on_gpu
     from langford.kernels.cuda.device import CudaProgram
     from langford.methods.godfrey_cuda import Launch
-    from langford.methods.search_cuda import DEFAULTS
+    from langford.methods.search_cuda import Settings
 
     compiler = partial(CudaProgram, 0)
     if method.name == "godfrey":
@@ -81,9 +81,10 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
         yield from (("cuda", experiment) for experiment in godfrey_on_gpu(sums))
         best = asdict(sums.launch)
     else:
-        bench = Bench(problem, method.name, compiler, cores(), DEFAULTS[method.name], watch)
+        bench = Bench(problem, method.name, compiler, cores(), Settings(), watch)
         yield from (("cuda", experiment) for experiment in search_on_gpu(bench))
-        best = asdict(bench.settings)
+        # How many colours a lane places is for each problem to say.
+        best = {name: value for name, value in asdict(bench.settings).items() if name != "lane_colours"}
     if save:
         display.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
 

@@ -33,14 +33,14 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
     from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
     from langford.methods.polyphase_cuda import GpuEvaluator
     from langford.methods.search import SearchPlan
-    from langford.methods.search_cuda import DEFAULTS, SearchEvaluator
+    from langford.methods.search_cuda import SearchEvaluator, Settings
 
     index, count = index_of(device), device_count()
     compiler = partial(CudaProgram, index)
     chosen = settings_of(device_name(index), plan.method)
     if isinstance(plan, SearchPlan):
         # Each GPU has a worker, and each worker its share of the cores.
-        settings = chosen_from(DEFAULTS[plan.method], chosen)
+        settings = chosen_from(Settings(), chosen)
         return SearchEvaluator(plan, compiler, max(1, cores() // count), settings).evaluate
     if isinstance(plan, GodfreyPlan):
         return GodfreyEvaluator(plan, compiler, chosen_from(Launch(), chosen)).evaluate

@@ -112,18 +112,27 @@ class SearchPlan:
     def _estimate(self) -> NDArray[np.float64]:
         """Nodes of each task: the ways in which its next colours fit, one by one, for its share of a
         random estimate of all nodes (Knuth, as in estimate.py)."""
-        from langford.kernels.cpu.walk import random_walks
-
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
             shares *= np.maximum(self._kernel.count_starts(self.frees, d, self.problem.copies), 0.5)
-        _, nodes = random_walks(
-            self.order.roots(self.problem), self.unplaced(1), self.problem.copies, self._shapes,
-            max(0, self.problem.n - 1 - WALKED_EXACTLY), WALKS, np.uint64(1),
-        )
-        in_all = max(float(nodes.mean()) * self.nodes_per_node, len(shares))
+        _, nodes = self._walks(self.problem.n, max(1, self.problem.n - WALKED_EXACTLY))
+        in_all = max(nodes * self.nodes_per_node, len(shares))
         work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
         return work
+
+    def rows(self, depth: int) -> float:
+        """An estimate of how many free masks there are with ``depth`` colours placed."""
+        return self._walks(depth, depth)[0]
+
+    def _walks(self, colours: int, at_random: int) -> tuple[float, float]:
+        """Estimates of the ways to place the first ``colours``, and of the nodes below the first ``at_random``."""
+        from langford.kernels.cpu.walk import random_walks
+
+        ways, nodes = random_walks(
+            self.order.roots(self.problem), self.unplaced(1)[: colours - 1], self.problem.copies, self._shapes,
+            at_random - 1, WALKS, np.uint64(1),
+        )
+        return float(ways.mean()), float(nodes.mean())
 
     def levels(self, depth: int) -> int:
         """How many colours below ``depth`` are placed in order, before the rest another way."""

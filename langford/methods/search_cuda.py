@@ -28,7 +28,12 @@ from langford.methods.search import SearchPlan
 from langford.result import PartialResult
 
 MOST_TEST_FREE = 6
+LANE_NODES, LEAST_ROWS = 3e4, 2e6
+"""Sub-tasks have about so many nodes at most, and are so many at least: lanes that end at different
+times want enough to go on with."""
 SEEDS_PER_CORE = 64
+EARLY = 8
+"""A stream with this part of its sub-tasks starts when the GPU has nothing to do."""
 STOLEN = 64
 """Sub-tasks that a core takes on before it looks for a free stream again."""
 Found = tuple[int, int, int]
@@ -40,7 +45,7 @@ class Settings:
     """What the experiments of ``langford tune miller`` choose.
 
     Attributes:
-        lane_colours: r, colours that a lane of the GPU places.
+        lane_colours: r, colours that a lane of the GPU places; None to choose by the problem.
         threads: per block.
         min_blocks: blocks per multiprocessor that the compiler leaves registers for.
         blocks: per multiprocessor of a launch; None for as many as it holds.
@@ -54,7 +59,7 @@ class Settings:
             None to let them take what they manage.
     """
 
-    lane_colours: int = 10
+    lane_colours: int | None = None
     threads: int = 128
     min_blocks: int = 8
     blocks: int | None = None
@@ -66,8 +71,17 @@ class Settings:
     cpu_share: float | None = None
 
 
-DEFAULTS = {"miller": Settings(), "regular": Settings(lane_colours=9)}
-"""Best for n = 15 to 19 on an H200 (benchmarks/miller.md)."""
+def lane_depth(plan: SearchPlan, lane_colours: int | None) -> int:
+    """p + q: the colours placed before a lane gets the row."""
+    deepest = plan.depth + plan.levels(plan.depth)
+    if lane_colours is not None:
+        return max(plan.depth, min(plan.problem.n - lane_colours, deepest))
+    nodes = float(plan.work.sum())
+    for depth in range(plan.depth, deepest):
+        rows = plan.rows(depth)
+        if rows >= LEAST_ROWS and nodes <= LANE_NODES * rows:
+            return depth
+    return deepest
 
 
 class SearchEvaluator:
@@ -84,11 +98,11 @@ class SearchEvaluator:
             MethodDoesNotApply: a difference is too large for the kernel's words.
         """
         self._plan, self._cores = plan, cores
-        self.settings = settings or DEFAULTS[plan.method]
+        self.settings = settings or Settings()
         n = plan.problem.n
         self.on_gpu = self.on_cores = 0
         """Sub-tasks evaluated so far by the GPU and by the cores."""
-        self._depth = max(plan.depth, min(n - self.settings.lane_colours, plan.depth + plan.levels(plan.depth)))
+        self._depth = lane_depth(plan, self.settings.lane_colours)
         if plan.depth == n:
             return
         files, definitions = _program_of(plan, self._depth, self.settings)
@@ -195,7 +209,7 @@ class Feed:
             stream.words[start : start + taken * self._words] = frees[:taken].reshape(-1)
             self._filled += taken
             self.sent += taken
-            if self._filled == self._room:
+            if self._filled == self._room or (self._filled >= self._room // EARLY and self._all_idle()):
                 self._launch()
             return taken
         finally:
@@ -215,6 +229,9 @@ class Feed:
         totals = [[int(each) for each in self._program.download(total)] for total in self._totals]
         found, low, high, nodes = (sum(column) for column in zip(*totals, strict=True))
         return found, residue(low + (high << 32)), nodes
+
+    def _all_idle(self) -> bool:
+        return all(stream.idle for stream in self._streams)
 
     def _launch(self) -> None:
         self._streams[self._current].launch(

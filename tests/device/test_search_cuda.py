@@ -13,7 +13,7 @@ from langford.kernels.cuda.source import source_of
 from langford.methods import METHODS, merge
 from langford.methods.regular import RegularPlan
 from langford.methods.search import SearchPlan
-from langford.methods.search_cuda import SearchEvaluator, Settings, _program_of
+from langford.methods.search_cuda import SearchEvaluator, Settings, _program_of, lane_depth
 from langford.problem import Problem
 from langford.reference import published
 from tests.device.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_program, host_program
@@ -32,12 +32,12 @@ PROBLEMS = [
     Problem.from_differences([1, 3, 34, 38], 40, range(5, 37)),
 ]
 COMPILED = [
-    ("miller", Problem.langford(15), {}),
+    ("miller", Problem.langford(15), {"lane_colours": 10}),
     ("miller", Problem.langford(19), {"lane_colours": 12}),
-    ("miller", Problem.langford(18, 3), {"persistent": False, "waiting": 32}),
-    ("miller", Problem.langford(24, 4), {}),
+    ("miller", Problem.langford(18, 3), {"lane_colours": 11, "persistent": False, "waiting": 32}),
+    ("miller", Problem.langford(24, 4), {"lane_colours": 12}),
     ("regular", Problem.langford(18), {"lane_colours": 9}),
-    ("regular", Problem.langford(24, 4), {}),
+    ("regular", Problem.langford(24, 4), {"lane_colours": 9}),
 ]
 KERNELS = [
     pytest.param("miller", {}, id="miller"),
@@ -68,7 +68,8 @@ def test_compiles_for_gpus(
     tmp_path: Path, method: str, problem: Problem, options: dict[str, int], architecture: str
 ) -> None:
     plan, settings = plan_of(method, problem, 1), replace(Settings(), **options)
-    compile_only(tmp_path, source_of(*_program_of(plan, problem.n - settings.lane_colours, settings)), architecture)
+    depth = lane_depth(plan, settings.lane_colours)
+    compile_only(tmp_path, source_of(*_program_of(plan, depth, settings)), architecture)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
@@ -91,6 +92,13 @@ def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours
 def test_free_colours_on_the_host(test_free: int) -> None:
     plan = RegularPlan(Problem.langford(7), 1, test_free)
     both(plan, SearchEvaluator(plan, host_program(), 1, SMALL))
+
+
+@pytest.mark.parametrize(("problem", "depth"), [
+    (Problem.langford(12), 6), (Problem.langford(17), 7), (Problem.langford(18), 8), (Problem.langford(19), 8),
+], ids=str)
+def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) -> None:
+    assert lane_depth(plan_of("miller", problem, 1), None) == depth
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
