@@ -49,7 +49,7 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
 
 def nodes_per_second(method: str, problem: Problem, threads: int) -> float:
     """Of so many cores, on tasks drawn at random."""
-    depth = 4 if method == "miller" else 6
+    depth = 4 if method == "miller" else 5
     plan = METHODS[method].plan(problem, depth)
     plan.warm_up()
     order = np.random.default_rng(1).permutation(len(plan.work)).tolist()

@@ -80,6 +80,10 @@ class Stopwatch:
         self._repetitions, self._tell = repetitions, tell
         self._published: int | None = None
 
+    def afresh(self) -> Stopwatch:
+        """The same for another problem."""
+        return Stopwatch(self._repetitions, self._tell)
+
     def seconds(self, what: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
         """Median seconds of ``count``, which evaluates every task of ``plan``; raises CheckFailed."""
         times = []

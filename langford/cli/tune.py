@@ -14,6 +14,8 @@ from langford.cli.options import json_option
 from langford.machine import cores, save_settings
 from langford.problem import VARIANTS, Problem
 
+SECONDS_ON_CORES = 3.0
+
 
 @click.command(epilog="""\b
 Examples:
@@ -33,9 +35,9 @@ def tune(
 ) -> None:
     """Count one problem with many settings, and keep the fastest.
 
-    On the processor: the depth of tasks, and how cores scale.  On a GPU also: colours per lane,
-    threads and blocks, scheduling, streams, cores that feed and compute.  `run`, `count` and `work`
-    use what is kept; LANGFORD_PROFILE names the file.
+    On the processor, with a smaller problem where N takes it long: the depth of tasks, and how cores
+    scale.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
+    compute.  `run`, `count` and `work` use what is kept; LANGFORD_PROFILE names the file.
     """
     problem = Problem.named(variant, colours, copies)
     from jobs.tuning import Stopwatch
@@ -51,7 +53,7 @@ def tune(
         if not as_json:
             _print(device, experiment)
         if out is not None:
-            figures.save(experiment, out / f"{method}-{problem.name}-{device}-{experiment.name}.svg")
+            figures.save(experiment, out / f"{method}-{device}-{experiment.name}.svg")
     if as_json:
         display.print_json(documents)
 
@@ -62,7 +64,8 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
     from langford.cli import display
     from langford.kernels.cuda.device import NoGpu, device_name
 
-    for experiment in on_cores(problem, method, cores(), watch):
+    smaller = _for_cores(problem, method.name)
+    for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
         yield "cpu", experiment
     try:
         name = device_name(0)
@@ -87,6 +90,17 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
         best = {name: value for name, value in asdict(bench.settings).items() if name != "lane_colours"}
     if save:
         display.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
+
+
+def _for_cores(problem: Problem, method: str) -> Problem:
+    """The problem, or a smaller one of its kind that the cores count in seconds."""
+    from jobs.forecast import core_seconds
+
+    n = problem.n
+    while n > 1 and core_seconds(problem, method) > SECONDS_ON_CORES * cores():
+        n -= 1
+        problem = Problem.named(problem.variant, n, problem.copies)
+    return problem
 
 
 def _print(device: str, experiment: Any) -> None:

@@ -28,7 +28,7 @@ from langford.methods.search import SearchPlan
 from langford.result import PartialResult
 
 MOST_TEST_FREE = 6
-LANE_NODES, LEAST_ROWS = 3e4, 2e6
+LANE_NODES, LEAST_ROWS = 3e4, 5e5
 """Sub-tasks have about so many nodes at most, and are so many at least: lanes that end at different
 times want enough to go on with."""
 SEEDS_PER_CORE = 64

@@ -75,7 +75,7 @@ def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for each in experiments:
         assert each["device"] == "cpu"
         assert all(trial["seconds"] > 0 for curve in each["curves"] for trial in curve["trials"])
-        figure = tmp_path / "figures" / f"{method}-langford-8-cpu-{each['name']}.svg"
+        figure = tmp_path / "figures" / f"{method}-cpu-{each['name']}.svg"
         assert figure.read_text().startswith("<?xml")
     table = langford("tune", method, "--n", "7", "--repeat", "1", "--no-save")
     assert "(fastest)" in table.stdout
