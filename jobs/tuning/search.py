@@ -59,6 +59,16 @@ def counted(plan: SearchPlan, gpu: SearchEvaluator) -> Iterable[PartialResult]:
     return map(gpu.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))
 
 
+def until_slow(trials: Iterator[Trial]) -> tuple[Trial, ...]:
+    """Trials whose time grows along the axis, up to the first that takes too long."""
+    done = []
+    for trial in trials:
+        done.append(trial)
+        if trial.seconds > LONGEST_TRIAL:
+            break
+    return tuple(done)
+
+
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     """r, launch, schedule, streams, cores, share; ``bench.settings`` is best at the end."""
     plan = bench.plan
@@ -73,13 +83,9 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
         )),), "r and registers, section 1.2.4",
     ))
     if isinstance(plan, RegularPlan):
-        trials = []
-        for r in range(1, MOST_TEST_FREE + 1):
-            trials.append(bench.trial(r, RegularPlan(plan.problem, plan.depth, r)))
-            if trials[-1].seconds > LONGEST_TRIAL:
-                break   # each further colour takes about 2n times as long
+        free = (bench.trial(r, RegularPlan(plan.problem, plan.depth, r)) for r in range(1, MOST_TEST_FREE + 1))
         yield Experiment(
-            "test-free", title, "colours without a test in between", (Curve(plan.method, tuple(trials)),),
+            "test-free", title, "colours without a test in between", (Curve(plan.method, until_slow(free)),),
             "r and registers, section 1.2.4",
         )
     yield bench.adopt(Experiment(
@@ -111,7 +117,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     yield bench.adopt(Experiment(
         "share", title, "share of the sub-tasks for the cores",
         (
-            Curve("set from the start", tuple(bench.trial(share, cpu_share=share) for share in SHARES)),
+            Curve("set from the start", until_slow(bench.trial(share, cpu_share=share) for share in SHARES)),
             Curve("what they take", (bench.trial(0.0, cpu_share=None),)),
         ), "80/20 in section 1.2.5",
     ))

@@ -14,7 +14,7 @@ from langford.cli.options import json_option
 from langford.machine import cores, save_settings
 from langford.problem import VARIANTS, Problem
 
-SECONDS_ON_CORES = 3.0
+CORE_SECONDS = 10.0
 
 
 @click.command(epilog="""\b
@@ -93,11 +93,11 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
 
 
 def _for_cores(problem: Problem, method: str) -> Problem:
-    """The problem, or a smaller one of its kind that the cores count in seconds."""
+    """The problem, or a smaller one of its kind that one core counts in seconds."""
     from jobs.forecast import core_seconds
 
     n = problem.n
-    while n > 1 and core_seconds(problem, method) > SECONDS_ON_CORES * cores():
+    while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
         n -= 1
         problem = Problem.named(problem.variant, n, problem.copies)
     return problem
