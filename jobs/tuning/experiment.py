@@ -12,6 +12,9 @@ from langford.errors import CheckFailed
 from langford.methods import Plan, merge
 from langford.result import PartialResult
 
+NOISE = 0.02
+LONGEST_TRIAL = 5.0
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -28,6 +31,16 @@ class Trial:
     seconds: float
     settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+
+
+def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """Trials whose time grows along the axis, up to the first that takes too long."""
+    done = []
+    for trial in trials:
+        done.append(trial)
+        if trial.seconds > LONGEST_TRIAL:
+            break
+    return tuple(done)
 
 
 @dataclass(frozen=True)
@@ -55,8 +68,10 @@ class Experiment:
 
     @property
     def best(self) -> Trial:
-        """The fastest trial; the first of equals."""
-        return min((trial for curve in self.curves for trial in curve.trials), key=lambda trial: trial.seconds)
+        """The first trial that is as fast as the fastest, but for noise."""
+        trials = [trial for curve in self.curves for trial in curve.trials]
+        fastest = min(trial.seconds for trial in trials)
+        return next(trial for trial in trials if trial.seconds <= fastest * (1 + NOISE))
 
     def document(self) -> dict[str, Any]:
         """The experiment as JSON."""

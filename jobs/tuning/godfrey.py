@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
 from langford.methods import find_method
 from langford.methods.godfrey import GodfreyPlan
 from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
@@ -16,7 +16,7 @@ from langford.result import PartialResult
 
 THREADS = (32, 64, 128, 256)
 BLOCKS = (1, 2, 3, 4, 6, 8, 12)
-DEPTHS = (4, 6, 8, 10)
+DEPTHS = (6, 8, 10, 12)
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
@@ -79,7 +79,7 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     yield Experiment(
         "share", title, "share of the tasks for the cores",
         tuple(
-            Curve(f"depth {depth}", tuple(bench.shared(bench.plan(depth), share) for share in SHARES))
+            Curve(f"depth {depth}", until_slow(bench.shared(bench.plan(depth), share) for share in SHARES))
             for depth in DEPTHS
         ), "figure 1.14",
     )

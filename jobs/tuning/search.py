@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
 from langford.methods import find_method
 from langford.methods.gpu import Compiler
 from langford.methods.regular import RegularPlan
@@ -21,7 +21,6 @@ from langford.result import PartialResult
 THREADS = (64, 96, 128, 256, 512)
 WAITING = (1, 2, 4, 8, 16, 32)
 STREAMS = range(1, 8)
-LONGEST_TRIAL = 5.0
 THREADS_PER_MULTIPROCESSOR = (512, 1024, 1536, 2048, 4096)
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -57,16 +56,6 @@ class Bench:
 def counted(plan: SearchPlan, gpu: SearchEvaluator) -> Iterable[PartialResult]:
     """All results of a plan, largest tasks first."""
     return map(gpu.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))
-
-
-def until_slow(trials: Iterator[Trial]) -> tuple[Trial, ...]:
-    """Trials whose time grows along the axis, up to the first that takes too long."""
-    done = []
-    for trial in trials:
-        done.append(trial)
-        if trial.seconds > LONGEST_TRIAL:
-            break
-    return tuple(done)
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from jobs import tuning
-from jobs.tuning import Stopwatch, godfrey_on_gpu, search_on_gpu
+from jobs.tuning import Curve, Experiment, Stopwatch, Trial, godfrey_on_gpu, search_on_gpu
+from jobs.tuning.experiment import until_slow
 from jobs.tuning.godfrey import GodfreyBench
 from jobs.tuning.search import Bench
 from langford.errors import CheckFailed
@@ -50,6 +51,12 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     first, some, last = (trial.x for trial in share.curves[0].trials)
     assert (first, last) == (0, 1)
     assert first < some < last
+
+
+def test_noise_does_not_choose() -> None:
+    trials = (Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3}))
+    assert Experiment("streams", "", "", (Curve("", trials),)).best is trials[1]
+    assert until_slow(iter([*trials, Trial(4, 6.0), Trial(5, 7.0)])) == (*trials, Trial(4, 6.0))
 
 
 def test_a_wrong_count_ends_the_experiments() -> None:
