@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def save(experiment: Experiment, path: Path) -> None:
     """Draw an experiment into a file; raises CannotDraw without matplotlib."""
     try:
+        import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
         raise CannotDraw("figures need matplotlib: pip install 'langford[draw]'") from error
@@ -33,4 +34,5 @@ def save(experiment: Experiment, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    drawn.savefig(path, dpi=120)
+    with matplotlib.rc_context({"svg.fonttype": "none"}):   # text stays text
+        drawn.savefig(path, dpi=120)
