@@ -96,8 +96,8 @@ class Simulation:
         busy = free * (1 - FREE_SHARE) / FREE_SHARE
         for node in range(len(self.nodes)):
             # The long-run state: free with this probability, for a time that has no memory.
-            self.at(*((0.0, "free") if self.chance.random() < FREE_SHARE
-                      else (self.chance.expovariate(1 / busy), "free")), node)
+            delay = 0.0 if self.chance.random() < FREE_SHARE else self.chance.expovariate(1 / busy)
+            self.at(delay, "free", node)
         renewal = LEASE_SECONDS / 4
         while self.done < TASKS:
             moment, _, what, node, life = heapq.heappop(self.events)

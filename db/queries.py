@@ -115,8 +115,8 @@ def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]
     return [(row.task_index, row.detail) for row in last.values() if row.kind == EventKind.CONFLICT]
 
 
-def untrusted(connection: Connection, campaign_id: int) -> list[int]:
-    """Tasks whose result is a distrusted worker's alone."""
+def untrusted(connection: Connection, campaign_id: int, worker: str | None = None) -> list[int]:
+    """Tasks whose result is a distrusted worker's alone, or this one's."""
     held, other, third = aliased(Attempt), aliased(Attempt), aliased(Worker)
     confirmed = (
         select(Witness.id)
@@ -127,13 +127,14 @@ def untrusted(connection: Connection, campaign_id: int) -> list[int]:
             Witness.value == Result.value, third.distrusted.is_(None),
         )
     )
-    return list(connection.scalars(
+    alone = (
         select(Result.task_index)
         .join(held, held.id == Result.attempt_id)
         .join(Worker, Worker.id == held.worker_id)
         .where(Result.campaign_id == campaign_id, Worker.distrusted.is_not(None), ~confirmed.exists())
         .order_by(Result.task_index)
-    ))
+    )
+    return list(connection.scalars(alone if worker is None else alone.where(Worker.id == worker)))
 
 
 def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) -> int:

@@ -8,12 +8,12 @@ found two values for one task has none, nor has a distrusted one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from db import transitions
+from db import queries, transitions
 from db.clock import Now
 from db.errors import WorkerDistrusted
 from db.models import Attempt, Recheck, Result, Task, Witness, Worker
@@ -113,14 +113,7 @@ def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery
     rows = connection.execute(select(Witness.attempt_id, Witness.value).where(Witness.attempt_id.in_(attempts)))
     known = {tuple(row) for row in rows}
     fresh = {(each.attempt, str(each.result.value)): each for each in deliveries}
-    new = [
-        {
-            "campaign_id": campaign, "task_index": each.result.index, "attempt_id": each.attempt,
-            "value": str(each.result.value), "residue": str(each.result.residue),
-            "evaluated": str(each.result.evaluated), "seconds": each.seconds, "provenance": each.provenance,
-        }
-        for key, each in fresh.items() if key not in known
-    ]
+    new = [transitions.found_row(campaign, each) for key, each in fresh.items() if key not in known]
     if new:
         connection.execute(insert(Witness).values(accepted=Now()), new)
     for index in sorted({each.result.index for each in deliveries}):
@@ -155,10 +148,10 @@ def settle(connection: Connection, campaign: int, index: int) -> None:
             voters[vote.value].add(vote.worker)
     best, *others = sorted(voters, key=lambda value: -len(voters[value]))
     opposed = max(len(voters[value]) for value in others)
-    doubters = {vote.worker for vote in votes if vote.value != best and vote.trusted}
     if len(voters[best]) <= opposed:
         queue(connection, campaign, [index])
         return
+    doubters = {vote.worker for vote in votes if vote.value != best and vote.trusted}
     accepted = next(vote for vote in votes if vote.witness is None)
     if accepted.value != best:
         _exchange(connection, campaign, index, next(vote.witness for vote in votes if vote.value == best))
@@ -174,19 +167,9 @@ def distrust(connection: Connection, campaign: int, worker: str, index: int) -> 
     connection.execute(update(Worker).where(Worker.id == worker).values(distrusted=Now()))
     transitions.record(connection, campaign, EventKind.DISTRUSTED, index, None, f"worker {worker}")
     transitions.end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, "its worker is distrusted")
-    rows = connection.execute(
-        select(Result.campaign_id, Result.task_index)
-        .join(Attempt, Attempt.id == Result.attempt_id)
-        .where(Attempt.worker_id == worker)
-    ).all()
-    for own in {row.campaign_id for row in rows}:
-        tasks = [row.task_index for row in rows if row.campaign_id == own]
-        queue(connection, own, [task for task in tasks if not _is_confirmed(_votes(connection, own, task), worker)])
-
-
-def _is_confirmed(votes: Collection[Vote], worker: str) -> bool:
-    accepted = next(vote.value for vote in votes if vote.witness is None)
-    return any(vote.trusted and vote.value == accepted and vote.worker != worker for vote in votes)
+    concerned = select(Attempt.campaign_id).where(Attempt.worker_id == worker).distinct()
+    for own in connection.scalars(concerned).all():
+        queue(connection, own, queries.untrusted(connection, own, worker))
 
 
 def _votes(connection: Connection, campaign: int, index: int) -> list[Vote]:

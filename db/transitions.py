@@ -18,21 +18,22 @@ def insert_results(connection: Connection, campaign: CampaignRecord, fresh: Sequ
     """Insert the first results of their tasks, which are done then."""
     if not fresh:
         return
-    rows = [
-        {
-            "campaign_id": campaign.id, "task_index": each.result.index, "attempt_id": each.attempt,
-            "value": str(each.result.value), "residue": str(each.result.residue),
-            "evaluated": str(each.result.evaluated), "seconds": each.seconds,
-            "provenance": each.provenance,
-        }
-        for each in fresh
-    ]
-    connection.execute(insert(Result).values(accepted=Now()), rows)
+    connection.execute(insert(Result).values(accepted=Now()), [found_row(campaign.id, each) for each in fresh])
     # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
     running = Attempt.id.in_([each.attempt for each in fresh]), Attempt.ended.is_(None)
     connection.execute(update(Attempt).where(*running).values(ended=Now(), outcome=Outcome.DONE))
     done = [each.result.index for each in fresh]
     set_state(connection, campaign.id, done, TaskState.DONE)
+
+
+def found_row(campaign: int, delivery: Delivery) -> dict[str, object]:
+    """A delivery as a row of ``result`` or ``witness``."""
+    found = delivery.result
+    return {
+        "campaign_id": campaign, "task_index": found.index, "attempt_id": delivery.attempt,
+        "value": str(found.value), "residue": str(found.residue), "evaluated": str(found.evaluated),
+        "seconds": delivery.seconds, "provenance": delivery.provenance,
+    }
 
 
 def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bool:

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -59,7 +60,7 @@ class Backoff:
 class RemoteCampaign:
     """Calls to a server, one method each; raises ServerAway or ServerRefuses."""
 
-    def __init__(self, url: str, token: str, certificate: str | None = None) -> None:
+    def __init__(self, url: str, token: str, certificate: Path | None = None) -> None:
         """``url``: http(s)://HOST:PORT/CAMPAIGN; ``certificate``: a file to trust besides the system's."""
         try:
             import httpx

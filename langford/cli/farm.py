@@ -8,11 +8,18 @@ from pathlib import Path
 
 import click
 
-from langford.cli.options import METHOD_NAMES, chosen_key, device_option, ledger_option
+from langford.cli.options import (
+    chosen_key,
+    chosen_token,
+    device_option,
+    ledger_option,
+    plan_options,
+    token_option,
+    trust_option,
+)
 from langford.cli.running import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, create_campaign, seconds_of
 from langford.errors import LangfordError
 from langford.machine import cores
-from langford.problem import VARIANTS
 
 PORT = 8765
 
@@ -30,12 +37,7 @@ class OpenToAll(LangfordError):
 @click.command(epilog="""\b
 Examples:
   langford create langford 27 --depth 16 --ledger postgresql://host/records""")
-@click.argument("variant", type=click.Choice(VARIANTS[:-1]))
-@click.argument("n", type=int)
-@click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
-@click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
-@click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
-@click.option("--name", help="The campaign's name; default: problem, method and depth.")
+@plan_options
 @replicate_option
 @ledger_option
 def create(
@@ -104,8 +106,9 @@ def serve(
     from jobs import server
 
     book = Ledger(ledger)
-    for name in names if replicate is not None else ():
-        book.replicate(book.campaign(name), replicate or 0.0)
+    if replicate is not None:
+        for name in names:
+            book.replicate(book.campaign(name), replicate)
     app = server.application(book, names)
     uvicorn.run(
         app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
@@ -127,8 +130,8 @@ Examples:
 
 SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `langford run`.""")
 @click.argument("url")
-@click.option("--token-file", type=click.Path(exists=True, path_type=Path), help="Default: LANGFORD_TOKEN.")
-@click.option("--certificate", type=click.Path(exists=True), help="A certificate to trust besides the system's.")
+@token_option
+@trust_option
 @click.option("--outbox", type=click.Path(path_type=Path), envvar="LANGFORD_OUTBOX",
               help="Folder for results on their way; default: in ~/.local/state/langford.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
@@ -139,21 +142,18 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `la
               help="Seconds after its last sign of life that this worker's tasks go to others.")
 @click.pass_context
 def work(
-    context: click.Context, url: str, token_file: Path | None, certificate: str | None, outbox: Path | None,
+    context: click.Context, url: str, token_file: Path | None, certificate: Path | None, outbox: Path | None,
     workers: int | None, device: str, time_limit: float | None, lease: float,
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
-    from jobs.client import RemoteCampaign, ServerRefuses
+    from jobs.client import RemoteCampaign
     from jobs.outbox import Outbox
     from jobs.worker import RemoteRun
     from langford.cli import display
     from langford.methods.devices import devices
 
-    secret = token_file.read_text().strip() if token_file else os.environ.get("LANGFORD_TOKEN", "")
-    if not secret:
-        raise ServerRefuses("give a token: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
-    server = RemoteCampaign(url, secret, certificate)
+    server = RemoteCampaign(url, chosen_token(token_file), certificate)
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     box = Outbox(outbox or state / "langford" / "outbox" / server.name)
     places = devices(device, workers or cores())

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from langford.cli.options import METHOD_NAMES, chosen_key, device_option, json_option, ledger_option
+from langford.cli.options import chosen_key, device_option, json_option, ledger_option, plan_options
 from langford.cli.running import StopSignals, conclude, create_campaign, seconds_of, work_off
 from langford.errors import LangfordError
-from langford.problem import VARIANTS
 
 BAD_INPUT = 2
 
@@ -25,13 +24,8 @@ Examples:
 Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
 keeps a campaign in the ledger and hands tasks to the other ranks; running the same command again
 resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes as of `langford run`.""")
-@click.argument("variant", type=click.Choice(VARIANTS[:-1]))
-@click.argument("n", type=int)
 @click.option("--static", is_flag=True, help="Split the tasks by rank, without a ledger.")
-@click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
-@click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
-@click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes.")
-@click.option("--name", help="The campaign's name; default: problem, method and depth.")
+@plan_options
 @ledger_option
 @device_option
 @click.option("--time-limit", callback=seconds_of, metavar="TIME",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from langford.errors import BadProblem
+from langford.errors import BadProblem, LangfordError
 from langford.problem import VARIANTS, Problem
 
 METHOD_NAMES = ("polyphase", "godfrey", "miller", "regular")
 LEDGER = "langford.db"
+
+
+class NoToken(LangfordError):
+    """A task server wants a token, and there is none."""
 
 
 def integers(context: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
@@ -63,6 +69,28 @@ def chosen_method(name: str | None, problem: Problem) -> Any:
     return find_method(name, problem) if name else default_method(problem)
 
 
+def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """VARIANT, N and how a campaign of it is split and called; see :func:`chosen_key`."""
+    for decorate in (
+        click.option("--name", help="The campaign's name; default: problem, method and depth."),
+        click.option("--depth", "-p", type=int, help="Task depth; default: tasks of seconds to minutes."),
+        click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies."),
+        click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour."),
+        click.argument("n", type=int),
+        click.argument("variant", type=click.Choice(VARIANTS[:-1])),
+    ):
+        command = decorate(command)
+    return command
+
+
+def chosen_token(file: Path | None) -> str:
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken."""
+    token = file.read_text().strip() if file else os.environ.get("LANGFORD_TOKEN", "")
+    if not token:
+        raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+    return token
+
+
 def chosen_key(variant: str, n: int, copies: int, method: str | None, depth: int | None) -> Any:
     """The plan that the options of a campaign name; raises BadProblem, MethodDoesNotApply or BadDepth."""
     from jobs.evaluation import PlanKey, plan_of
@@ -81,5 +109,13 @@ ledger_option = click.option(
 device_option = click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
     help="Where to compute; cuda takes every GPU.",
+)
+token_option = click.option(
+    "--token-file", type=click.Path(exists=True, path_type=Path),
+    help="Holds the server's token; default: LANGFORD_TOKEN.",
+)
+trust_option = click.option(
+    "--certificate", type=click.Path(exists=True, path_type=Path),
+    help="A server's certificate to trust besides the system's.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 import click
 
-from langford.cli.options import device_option, ledger_option
+from langford.cli.options import chosen_token, device_option, ledger_option, token_option, trust_option
 from langford.cli.running import StopSignals, seconds_of
-from langford.errors import LangfordError
 
 LANGFORD = (sys.executable, "-m", "langford")
 
@@ -48,7 +46,8 @@ def array_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         resource_options,
         device_option,
-        click.option("--token-file", type=click.Path(exists=True, path_type=Path), help="For --server."),
+        trust_option,
+        token_option,
         click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
         ledger_option,
         click.option("--max-queued", type=click.IntRange(min=1), default=256, show_default=True,
@@ -163,13 +162,11 @@ def _through_server(campaign: str, options: dict[str, Any]) -> tuple[list[str], 
     """What an element runs, and who knows how far the campaign is."""
     from jobs.client import RemoteCampaign
 
-    file, url = options["token_file"], f"{options['server'].rstrip('/')}/{campaign}"
-    token = file.read_text().strip() if file else os.environ.get("LANGFORD_TOKEN", "")
-    if not token:
-        raise LangfordError("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN")
-    server = RemoteCampaign(url, token)
-    command = [*LANGFORD, "work", url, *(["--token-file", str(file.absolute())] if file else [])]
-    return command, lambda: server.info().tasks_by_state
+    url = f"{options['server'].rstrip('/')}/{campaign}"
+    server = RemoteCampaign(url, chosen_token(options["token_file"]), options["certificate"])
+    files = {name: options[name] for name in ("token_file", "certificate") if options[name]}
+    given = [text for name, file in files.items() for text in (f"--{name.replace('_', '-')}", str(file.absolute()))]
+    return [*LANGFORD, "work", url, *given], lambda: server.info().tasks_by_state
 
 
 def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], dict[str, int]]]:

@@ -369,8 +369,9 @@ class Histories(RuleBasedStateMachine):
         self.done.add(index)
         self.voted.add((worker, index))
         self.open.pop(attempt, None)
-        if event is EventKind.CONFLICT:
-            # Should somebody have lost trust, their leases are over.
+        if event is not None:
+            # Should somebody have lost trust, their leases are over; even by a confirmation of another, who
+            # then is found to have said two things.
             running = self.ledger.renew(self.open, HOUR)
             self.open = {other: task for other, task in self.open.items() if other in running}
 
