@@ -4,6 +4,7 @@ histories."""
 from __future__ import annotations
 
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -372,7 +373,9 @@ class Histories(RuleBasedStateMachine):
         if event is not None:
             # Should somebody have lost trust, their leases are over; even by a confirmation of another, who
             # then is found to have said two things.
-            running = self.ledger.renew(self.open, HOUR)
+            overdue = [other for other, task in self.open.items() if task < 0]
+            running = self.ledger.renew(set(self.open) - set(overdue), HOUR) | self.ledger.renew(overdue, 0.0)
+            time.sleep(0.003)   # those are overdue again
             self.open = {other: task for other, task in self.open.items() if other in running}
 
     @rule(lease=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
