@@ -36,7 +36,7 @@ class HostProgram:
             for kernel in kernels
         )
         name.with_suffix(".cpp").write_text(f'#include "{FOLDER}/host.h"\n{source}\n{launchers}')
-        compiler = ["g++", "-std=c++20", "-O2", "-fwrapv", "-shared", "-fPIC", "-w"]
+        compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w"]
         subprocess.run(
             [*compiler, str(name.with_suffix(".cpp")), "-o", str(name.with_suffix(".so"))], check=True
         )

@@ -20,8 +20,8 @@ from tests.device.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_prog
 
 SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
 PROBLEMS = [
-    *(Problem.langford(n) for n in range(1, 11)),
-    *(Problem.skolem(n) for n in (1, 4, 8, 9)),
+    *(Problem.langford(n) for n in (1, 2, 3, 4, 7, 8, 9)),
+    *(Problem.skolem(n) for n in (1, 5, 8)),
     Problem.hooked_skolem(7),
     Problem.hooked_langford(6),
     Problem.langford(9, 3),
@@ -82,7 +82,7 @@ def test_tasks_on_the_host(method: str, problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(("method", "options"), KERNELS)
-@pytest.mark.parametrize("lane_colours", [1, 2, 4, 9])
+@pytest.mark.parametrize("lane_colours", [1, 4, 9])
 def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours: int) -> None:
     plan = plan_of(method, Problem.langford(9 if lane_colours == 9 else 8), 1)
     both(plan, SearchEvaluator(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
@@ -101,7 +101,7 @@ def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) ->
     assert lane_depth(plan_of("miller", problem, 1), None) == depth
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("share", [0.2, 1.0])
 def test_a_static_share_for_the_cores(share: float) -> None:
     plan = plan_of("miller", Problem.langford(11), 1)
     gpu = SearchEvaluator(plan, host_program(), 2, replace(SMALL, cpu_share=share))
