@@ -18,6 +18,7 @@ from langford.methods.search_cuda import MOST_TEST_FREE, SearchEvaluator, Settin
 from langford.problem import Problem
 from langford.result import PartialResult
 
+AROUND = 2
 THREADS = (64, 96, 128, 256, 512)
 WAITING = (1, 2, 4, 8, 16, 32)
 STREAMS = range(1, 8)
@@ -64,7 +65,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     title = f"{plan.problem} by {plan.method} on a GPU"
     most = plan.problem.n - 1
     usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
-    around = range(usual - 2, usual + 3)
+    around = range(usual - AROUND, usual + AROUND + 1)
     yield bench.adopt(Experiment(
         "lane-colours", title, "r, colours placed by a lane",
         (Curve(plan.method, tuple(

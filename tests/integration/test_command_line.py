@@ -81,7 +81,7 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
     (["draw", "7", "--out", "picture.gif"], ".svg"),
     (["draw", "3", "--cubes", "1,2,3,1,2,3"], "no arrangement"),
     (["draw", "5"], "no arrangement to draw"),
-    (["estimate", "33"], "64 bits"),
+    (["estimate", "65"], "128 bits"),
 ])
 def test_bad_input_is_one_line_and_exit_2(langford: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
     done = langford(*arguments)

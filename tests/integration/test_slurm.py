@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -95,3 +97,28 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
     assert any("another keeper holds" in errors for _, errors in outputs)
     assert any(f"{name} is done" in output for output, _ in outputs)
     assert json.loads(langford("result", name, "--json").stdout)["count"] == "326721800"
+
+
+def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    campaign = ["langford", "15", "--method", "miller", "--depth", "4"]
+    assert langford("create", *campaign).returncode == 0
+    book = Ledger(str(tmp_path / "langford.db"))
+    record = book.campaign(NAME)
+    worker = " ".join([*COMMAND, "run", *campaign, "--workers", "1"])
+    command = f"trap '' TERM; cd {tmp_path}; {worker} & echo $! > process; wait"
+    script = array_script(NAME, 1, Resources(60), tmp_path, ["bash", "-c", command])
+    job = cluster.call("sbatch", "--parsable", content=script).strip()
+    deadline = time.monotonic() + 180
+    while not book.standing(record)[0].get("done"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    # It hangs, with leases; SLURM wakes it at its time limit to end it.
+    os.kill(int((tmp_path / "process").read_text()), signal.SIGSTOP)
+    while "JobState=TIMEOUT" not in cluster.call("scontrol", "-o", "show", "job", job):
+        assert time.monotonic() < deadline, cluster.call("scontrol", "-o", "show", "job", job)
+        time.sleep(1)
+    assert 0 < book.standing(record)[0]["done"] < record.tasks
+    assert langford("run", *campaign).returncode == 0
+    assert result(book, record).published == COUNT
+    attempts = book.progress(record).attempts
+    assert attempts.get("preempted", 0) + attempts.get("expired", 0) > 0
