@@ -16,7 +16,7 @@ from langford.result import PartialResult
 
 THREADS = (32, 64, 128, 256)
 BLOCKS = (1, 2, 3, 4, 6, 8, 12)
-DEPTHS = (8, 10, 12, 14)
+DEPTHS = (10, 12, 14)
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
