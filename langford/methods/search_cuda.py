@@ -194,7 +194,7 @@ class Feed:
     def send(self, frees: NDArray[np.uint64], wait: bool) -> int:
         """Put as many sub-tasks as fit into a stream's buffer; how many.
 
-        None when the streams are busy, unless ``wait``: then when one is free.
+        0 when the streams are busy; with ``wait``, when one is free.
         """
         if not self._lock.acquire(blocking=wait):
             return 0
