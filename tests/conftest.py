@@ -15,6 +15,11 @@ settings.load_profile("langford")
 unexpected_skips: list[str] = []
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What waits for minutes comes first, and the rest beside it."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/integration/test_slurm.py"))
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """In CI everything but a GPU is installed: note every other skip."""
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
