@@ -14,7 +14,8 @@ Value = TypeVar("Value")
 
 
 class Stream(Protocol):
-    """A queue of copies and launches, in order among themselves but beside those of other streams."""
+    """A queue of copies and launches, in order among themselves and after what the program did before,
+    but beside those of other streams."""
 
     words: NDArray[np.uint64]
     """A buffer on the host that the device can read; write to it only while the stream is idle."""

@@ -99,8 +99,7 @@ class CudaStream:
             self.words: NDArray[np.uint64] = np.frombuffer(memory, np.uint64, words)
             self._there = cupy.empty(words, np.uint64)
             self._start = cupy.zeros(1, np.uint32)
-            device.synchronize()
-            self._stream = cupy.cuda.Stream(non_blocking=True)
+            self._null, self._stream = cupy.cuda.Stream.null, cupy.cuda.Stream(non_blocking=True)
 
     @property
     def idle(self) -> bool:
@@ -109,6 +108,9 @@ class CudaStream:
 
     def launch(self, name: str, used: int, *arguments: Any) -> None:
         """Copy the first ``used`` words to the GPU and run a kernel on (copy, *arguments), without waiting."""
+        with self._device:
+            # The program's own work, zeroed results for instance, is on the null stream, which this one ignores.
+            self._stream.wait_event(self._null.record())
         with self._device, self._stream:
             self._there[:used].set(self.words[:used], stream=self._stream)
             self._start.fill(0)
