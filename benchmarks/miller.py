@@ -18,7 +18,7 @@ import numpy as np
 
 from langford.kernels.cuda.device import CudaProgram, device_name
 from langford.machine import chosen_from, cores, settings_of
-from langford.methods import METHODS, merge
+from langford.methods import METHODS, largest_first, merge
 from langford.methods.search import SearchPlan
 from langford.methods.search_cuda import SearchEvaluator, Settings
 from langford.problem import Problem
@@ -39,7 +39,7 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     settings = chosen_from(Settings(), settings_of(device_name(0), method))
     gpu = SearchEvaluator(plan, partial(CudaProgram, 0), cores(), settings)
     start = time.perf_counter()
-    results = [gpu.evaluate(index) for index in sorted(range(len(plan.work)), key=lambda each: -plan.work[each])]
+    results = [gpu.evaluate(index) for index in largest_first(plan)]
     seconds = time.perf_counter() - start
     count, known = merge(plan, results), published(problem)
     if known is not None and count.published != known:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
 from jobs.evaluation import PlanKey, evaluate, evaluator_of, plan_of
-from langford.methods import Count, merge
+from langford.methods import Count, largest_first, merge
 from langford.result import Evaluation
 
 
@@ -24,7 +24,7 @@ def count(
     for device in set(devices):
         evaluator_of(key, device)
     start = time.perf_counter()
-    order = sorted(range(len(plan.work)), key=lambda index: -plan.work[index])
+    order = largest_first(plan)
     done = 0.0
     results = []
     free: SimpleQueue[str] = SimpleQueue()

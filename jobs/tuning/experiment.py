@@ -43,6 +43,11 @@ def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
     return tuple(done)
 
 
+def core_counts(cores: int) -> list[int]:
+    """The numbers of cores to try: the powers of two below all, and all."""
+    return sorted({*(2**k for k in range(cores.bit_length())), cores})
+
+
 @dataclass(frozen=True)
 class Curve:
     """The trials of one line of a figure."""

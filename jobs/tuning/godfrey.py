@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
 from langford.methods import find_method
@@ -40,8 +40,7 @@ class GodfreyBench:
         gpu = GodfreyEvaluator(plan, self._compiler, launch)
         what = f"{launch.threads} threads, {launch.blocks} blocks"
         seconds = self._watch.seconds(what, plan, lambda: map(gpu.evaluate, range(len(plan.work))))
-        settings = {"threads": launch.threads, "min_blocks": launch.min_blocks, "blocks": launch.blocks}
-        return Trial(launch.blocks or 0, seconds, settings)
+        return Trial(launch.blocks or 0, seconds, asdict(launch))
 
     def shared(self, plan: GodfreyPlan, share: float) -> Trial:
         """Count with the last tasks, a share of all, on the cores."""

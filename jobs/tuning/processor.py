@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial
-from langford.methods import Method, Plan
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts
+from langford.methods import Method, Plan, largest_first
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -31,12 +31,11 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
     )
     yield found
     plan = method.plan(problem, found.best.settings["depth"])
-    counts = sorted({*(2**k for k in range(cores.bit_length())), cores})
     yield Experiment(
         "cores", f"{problem} by {method.name}", "cores",
         (Curve(f"depth {plan.depth}", tuple(
             Trial(count, watch.seconds(f"{count} cores", plan, lambda count=count: evaluated(plan, count)))  # type: ignore[misc]
-            for count in counts
+            for count in core_counts(cores)
         )),),
         "how the processor's cores scale",
     )
@@ -45,4 +44,4 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
     """All results of a plan, largest tasks first, by so many threads."""
     with ThreadPoolExecutor(cores) as pool:
-        yield from pool.map(plan.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))
+        yield from pool.map(plan.evaluate, largest_first(plan))

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
-from langford.methods import find_method
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
+from langford.methods import find_method, largest_first
 from langford.methods.gpu import Compiler
 from langford.methods.regular import RegularPlan
 from langford.methods.search import SearchPlan
@@ -45,7 +45,7 @@ class Bench:
         what = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
         seconds = self._watch.seconds(what, plan, lambda: counted(plan, gpu))
         total = max(1, gpu.on_gpu + gpu.on_cores)
-        note = f"{gpu.registers} registers, {100 * gpu.on_cores / total:.2g}% of the sub-tasks on cores"
+        note = f"{gpu.program.registers} registers, {100 * gpu.on_cores / total:.2g}% of the sub-tasks on cores"
         return Trial(x, seconds, changes, note)
 
     def adopt(self, experiment: Experiment) -> Experiment:
@@ -56,7 +56,7 @@ class Bench:
 
 def counted(plan: SearchPlan, gpu: SearchEvaluator) -> Iterable[PartialResult]:
     """All results of a plan, largest tasks first."""
-    return map(gpu.evaluate, sorted(range(len(plan.work)), key=lambda index: -plan.work[index]))
+    return map(gpu.evaluate, largest_first(plan))
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
@@ -99,10 +99,11 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
         "streams", title, "streams",
         (Curve(plan.method, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),), "figure 1.10",
     ))
-    counts = sorted({0, *(2**k for k in range(bench.cores.bit_length())), bench.cores})
     yield bench.adopt(Experiment(
         "cores", title, f"cores of {bench.cores} that also compute; the others only feed the GPU",
-        (Curve(plan.method, tuple(bench.trial(count, computing=count) for count in counts)),), "figure 1.11",
+        (Curve(plan.method, tuple(
+            bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))
+        )),), "figure 1.11",
     ))
     yield bench.adopt(Experiment(
         "share", title, "share of the sub-tasks for the cores",

@@ -92,6 +92,11 @@ def require_index(plan: Plan, index: int) -> None:
         )
 
 
+def largest_first(plan: Plan) -> list[int]:
+    """The tasks in the order that leaves the least to wait for at the end."""
+    return sorted(range(len(plan.work)), key=lambda index: -plan.work[index])
+
+
 def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     """Merge one partial result of every task into the exact count.
 

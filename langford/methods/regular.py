@@ -7,6 +7,8 @@ irregular: the reference for the comparison with ``miller``.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,11 +38,16 @@ class RegularPlan(SearchPlan):
         chosen = self.order.differences[self.problem.n - self.test_free : -1]
         return [self.problem.placements(difference) for difference in chosen]
 
-    def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
+    @cached_property
+    def _assigned_rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The placements of :meth:`assigned` one after another, and where each colour's begin and end."""
         masks = self.assigned()
+        return rows_of([mask for row in masks for mask in row], self.problem), np.cumsum([0, *map(len, masks)])
+
+    def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
         found: tuple[int, int, int] = self._kernel.count_regular(
             frees, self.unplaced(depth), self.problem.copies, self._shapes, self.levels(depth),
-            rows_of([mask for row in masks for mask in row], self.problem), np.cumsum([0, *map(len, masks)]),
+            *self._assigned_rows,
         )
         return found
 

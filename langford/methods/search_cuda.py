@@ -115,11 +115,6 @@ class SearchEvaluator:
         ]
         plan.warm_up()
 
-    @property
-    def registers(self) -> int:
-        """Of each lane."""
-        return self.program.registers
-
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
         require_index(self._plan, index)
@@ -133,33 +128,32 @@ class SearchEvaluator:
         pieces = Pieces(np.array_split(frees, min(len(frees), SEEDS_PER_CORE * self._cores)) if len(frees) else ())
         with ThreadPoolExecutor(self._cores) as pool:
             work = [pool.submit(self._work, core, pieces, depth, feed) for core in range(self._cores)]
-            found = [(0, 0, nodes), *(each.result() for each in work), feed.finish()]
+            found = [(0, 0, nodes), *(part for each in work for part in each.result()), feed.finish()]
         self.on_gpu += feed.sent
         self.on_cores += feed.kept
         arrangements, residues, visited = (sum(column) for column in zip(*found, strict=True))
         return self._plan.partial_result(index, arrangements, residues % MODULUS, visited)
 
-    def _work(self, core: int, pieces: Pieces, depth: int, feed: Feed) -> Found:
+    def _work(self, core: int, pieces: Pieces, depth: int, feed: Feed) -> list[Found]:
         """What one core does: place q colours below some masks, send or evaluate what that gives."""
         settings = self.settings
         computing = settings.computing is None or core < settings.computing
-        total: Found = (0, 0, 0)
+        found: list[Found] = []
         for number, frees in pieces:
-            nodes = 0
+            placed = 0
             for level in range(depth, self._depth):
                 frees = self._plan.place(frees, level)
-                nodes += len(frees)
-            total = total[0], total[1], total[2] + nodes
+                placed += len(frees)
+            found.append((0, 0, placed))
             ours = settings.cpu_share is not None and _is_ours(number, settings.cpu_share)
             while len(frees):
                 taken = 0 if ours else feed.send(frees, wait=not computing or settings.cpu_share is not None)
                 if not taken:
                     taken = min(len(frees), STOLEN)
-                    found = self._plan.search(frees[:taken], self._depth)
-                    total = total[0] + int(found[0]), (total[1] + int(found[1])) % MODULUS, total[2] + int(found[2])
+                    found.append(self._plan.search(frees[:taken], self._depth))
                     feed.keep(taken)
                 frees = frees[taken:]
-        return total
+        return found
 
 
 class Pieces:
@@ -186,7 +180,7 @@ class Feed:
     ) -> None:
         self._method, self._program, self._streams, self._words = method, program, streams, row_words
         self._room = settings.sub_tasks
-        self._totals = [program.zeros(4, np.int64) for _ in streams]
+        self._totals = [program.zeros(3, np.int64) for _ in streams]
         self._current = self._filled = 0
         self._lock = threading.Lock()
         self.sent = self.kept = 0
@@ -227,8 +221,8 @@ class Feed:
         for stream in self._streams:
             stream.wait()
         totals = [[int(each) for each in self._program.download(total)] for total in self._totals]
-        found, low, high, nodes = (sum(column) for column in zip(*totals, strict=True))
-        return found, residue(low + (high << 32)), nodes
+        found, again, nodes = (sum(column) for column in zip(*totals, strict=True))
+        return found, residue(again), nodes
 
     def _all_idle(self) -> bool:
         return all(stream.idle for stream in self._streams)

@@ -122,18 +122,16 @@ def count_by_largest(roots, order, copies, shapes, switch):
     for root in range(len(roots)):
         level = 0
         enter(level, load(roots, root), free, fitting, order, copies, switch)
-        while level >= 0:
-            if level == switch:
-                ways, below = fill(load(free, level), rest, shapes, rows, words)
-                nodes += below
-                total += ways
-                residue = plus(residue, ways)
-                level -= 1
-            elif not some(load(fitting, level)):
-                level -= 1
-            else:
-                nodes += 1
-                level = descend(level, free, fitting, order, copies, shapes, switch)
+        while True:
+            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch)
+            nodes += placed
+            if level < 0:
+                break
+            ways, below = fill(load(free, level), rest, shapes, rows, words)
+            nodes += below
+            total += ways
+            residue = plus(residue, ways)
+            level -= 1
     return total, residue, nodes
 
 
@@ -154,18 +152,16 @@ def count_regular(roots, order, copies, shapes, switch, masks, offsets):
     for root in range(len(roots)):
         level = 0
         enter(level, load(roots, root), free, fitting, order, copies, switch)
-        while level >= 0:
-            if level == switch:
-                ways, leaves = assignments(load(free, level), masks, offsets, last)
-                nodes += leaves
-                total += ways
-                residue = plus(residue, ways)
-                level -= 1
-            elif not some(load(fitting, level)):
-                level -= 1
-            else:
-                nodes += 1
-                level = descend(level, free, fitting, order, copies, shapes, switch)
+        while True:
+            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch)
+            nodes += placed
+            if level < 0:
+                break
+            ways, leaves = assignments(load(free, level), masks, offsets, last)
+            nodes += leaves
+            total += ways
+            residue = plus(residue, ways)
+            level -= 1
     return total, residue, nodes
 
 
@@ -178,13 +174,23 @@ def enter(level, row, free, fitting, order, copies, switch):
 
 
 @njit(cache=True)
-def descend(level, free, fitting, order, copies, shapes, switch):
-    """Place the colour of a level on its next start; the next level."""
-    fits = load(fitting, level)
-    store(fitting, level, without_lowest(fits))
-    child = either(load(free, level), up(load(shapes, order[level]), lowest(fits)))
-    enter(level + 1, child, free, fitting, order, copies, switch)
-    return level + 1
+def next_leaf(level, free, fitting, order, copies, shapes, switch):
+    """Go on from a level to the next row with ``switch`` colours placed.
+
+    Returns (its level, −1 when none is left; colours placed on the way).
+    """
+    placed = 0
+    while 0 <= level < switch:
+        fits = load(fitting, level)
+        if some(fits):
+            store(fitting, level, without_lowest(fits))
+            child = either(load(free, level), up(load(shapes, order[level]), lowest(fits)))
+            level += 1
+            enter(level, child, free, fitting, order, copies, switch)
+            placed += 1
+        else:
+            level -= 1
+    return level, placed
 
 
 @njit(cache=True)

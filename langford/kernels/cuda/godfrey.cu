@@ -28,12 +28,7 @@ struct Shared {
     u32 queue[WARPS][WORDS][QUEUE];
 };
 
-#ifdef LANGFORD_HOST
-static Shared shared_memory[1];
-#else
-extern __shared__ uint4 shared_memory[];
-__device__ constexpr int shared_bytes = sizeof(Shared);
-#endif
+SHARED_MEMORY(Shared);
 
 // Sums of products in limbs whose carries wait (limbs.py), and the same modulo 2^64 − 1 by additions of
 // their own: low + high · 2^32.

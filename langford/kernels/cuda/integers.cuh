@@ -8,10 +8,15 @@ typedef unsigned short u16;
 typedef short i16;
 typedef __int128 wide;
 
+// SHARED_MEMORY declares what the blocks of a program's main kernel share, and how large it is.
 #ifdef LANGFORD_HOST
 #define LAUNCH_BOUNDS(threads, blocks)
+#define SHARED_MEMORY(Type) static Type shared_memory[1]
 #else
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define SHARED_MEMORY(Type)                  \
+    extern __shared__ uint4 shared_memory[]; \
+    __device__ constexpr int shared_bytes = sizeof(Type)
 #endif
 
 // c + a · b; the compiler makes worse code of i64(a) * b.

@@ -25,12 +25,7 @@ struct Shared {
     Branch stack[FILL_LEVELS > 0 ? FILL_LEVELS : 1][THREADS];
 };
 
-#ifdef LANGFORD_HOST
-static Shared shared_memory[1];
-#else
-extern __shared__ uint4 shared_memory[];
-__device__ constexpr int shared_bytes = sizeof(Shared);
-#endif
+SHARED_MEMORY(Shared);
 
 // The stack of a lane: where its next branch goes, as an address in shared memory that stays in a register
 // (from a pointer the compiler would work it out again at each access).
@@ -86,7 +81,7 @@ miller(const Row *subtasks, int count, u32 *next, i64 *totals) {
     Address stack = bottom;
     Walk walk = {};
     Supply supply = {int(blockIdx.x * THREADS + threadIdx.x), false};
-    u64 found = 0, low = 0, high = 0, nodes = 0;
+    u64 found = 0, again = 0, nodes = 0;
     u32 ways = 0, steps = 0;   // of the row being filled
     Branch at = {};
     u32 done = 0;   // lanes for which nothing is left
@@ -96,7 +91,7 @@ miller(const Row *subtasks, int count, u32 *next, i64 *totals) {
         if (!busy_lanes && !waiting) break;
         if (!busy_lanes || __popc(waiting) >= WAITING) {
             found += ways;
-            low += ways;
+            again += ways;
             nodes += steps;
             ways = steps = 0;
             Row leaf = 0;
@@ -137,5 +132,5 @@ miller(const Row *subtasks, int count, u32 *next, i64 *totals) {
             }
         }
     }
-    deliver(found, low, high, nodes, totals);
+    deliver(found, again, nodes, totals);
 }

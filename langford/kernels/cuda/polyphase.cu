@@ -104,12 +104,7 @@ struct Shared {
     i16 table[TABLE];
 };
 
-#ifdef LANGFORD_HOST
-static Shared shared_memory[1];
-#else
-extern __shared__ uint4 shared_memory[];
-__device__ constexpr int shared_bytes = sizeof(Shared);
-#endif
+SHARED_MEMORY(Shared);
 
 // Four words of a bitmap of v's.
 struct alignas(16) Bits {

@@ -47,7 +47,7 @@ extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
 regular(const Row *subtasks, int count, u32 *next, i64 *totals) {
     Walk walk = {};
     Supply supply = {int(blockIdx.x * THREADS + threadIdx.x), false};
-    u64 found = 0, low = 0, high = 0, nodes = 0;
+    u64 found = 0, again = 0, nodes = 0;
     while (true) {
         Row leaf = 0;
         const bool fed = supply_leaf(true, walk, supply, subtasks, count, next, leaf, nodes);
@@ -55,9 +55,9 @@ regular(const Row *subtasks, int count, u32 *next, i64 *totals) {
         const u32 ways = assignments<0>(leaf);
         if (fed) {
             found += ways;
-            low += ways;
+            again += ways;
             nodes += ASSIGNMENTS;
         }
     }
-    deliver(found, low, high, nodes, totals);
+    deliver(found, again, nodes, totals);
 }

@@ -8,10 +8,8 @@
 // Bit k is set where place k + 1 is free.
 #if PLACES > 64
 typedef unsigned __int128 Row;
-typedef __int128 SignedRow;
 #else
 typedef u64 Row;
-typedef i64 SignedRow;
 #endif
 constexpr int ROW_BITS = 8 * sizeof(Row), START_BITS = ROW_BITS == 64 ? 6 : 7;
 
@@ -136,12 +134,11 @@ __device__ inline bool supply_leaf(bool wanted, Walk &walk, Supply &supply, cons
     return wanted && !hungry;
 }
 
-// Adds a lane's results to totals [4]: arrangements, words of the same added up a second time (low and
-// high), nodes.
-__device__ inline void deliver(u64 found, u64 low, u64 high, u64 nodes, i64 *totals) {
-    const i64 own[4] = {i64(found), i64(low), i64(high), i64(nodes)};
+// Adds a lane's results to totals [3]: arrangements, the same added up a second time, nodes.
+__device__ inline void deliver(u64 found, u64 again, u64 nodes, i64 *totals) {
+    const i64 own[3] = {i64(found), i64(again), i64(nodes)};
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 3; k++) {
         const i64 sum = over_warp(own[k]);
         if (threadIdx.x % 32 == 0) atomicAdd((u64 *)totals + k, u64(sum));
     }
