@@ -25,7 +25,7 @@ from db.errors import (
 if TYPE_CHECKING:
     from alembic.config import Config
 
-SCHEMA = "0003"
+SCHEMA = "0004"
 """Alembic revision that this version reads and writes."""
 
 BUSY_SECONDS = 30

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Float, insert, literal, select, update
+from sqlalchemy import insert, select, update
 
 from db import acceptance, queries, replication, transitions
+from db.bulk import among, update_statistics
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults
 from db.exports import Export
@@ -19,11 +20,11 @@ from db.queries import origin
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
 from db.states import EventKind, Outcome, TaskState
 from db.tokens import TokenRegister
-from db.transitions import BULK_ROWS
 from langford.methods import Plan
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
+BULK_ROWS = 10_000
 
 class Ledger(TokenRegister):
     """An open ledger.  Methods raise the errors of :mod:`db.errors`."""
@@ -53,6 +54,7 @@ class Ledger(TokenRegister):
                         for k, each in enumerate(work[start : start + BULK_ROWS])
                     ]
                     connection.execute(insert(Task), rows)
+                update_statistics(connection, Task)
                 transitions.record(connection, identity, EventKind.CREATED)
                 existing = queries.campaign(connection, name)
             assert existing is not None
@@ -108,28 +110,10 @@ class Ledger(TokenRegister):
         Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
         """
         with self._writing() as connection:
-            transitions.expire(connection, campaign.id, Attempt.deadline < Now())
-            rechecks = replication.claim(connection, campaign.id, worker, count)
-            ready = connection.execute(
-                select(Task.task_index, Task.work)
-                .where(Task.campaign_id == campaign.id, Task.state == TaskState.READY)
-                .order_by(Task.work.desc())
-                .limit(count - len(rechecks))
-                .with_for_update(skip_locked=True)
-            ).all()
-            transitions.set_state(connection, campaign.id, [row.task_index for row in ready], TaskState.LEASED)
-            tasks = [*rechecks, *((row.task_index, row.work) for row in ready)]
-            if not tasks:
-                return []
-            attempts = connection.scalars(
-                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True).values(
-                    granted=Now(), deadline=Now() + literal(seconds, Float(53))
-                ),
-                [{"campaign_id": campaign.id, "task_index": index, "worker_id": worker} for index, _ in tasks],
-            ).all()
-            chosen = {index: attempt for (index, _), attempt in zip(rechecks, attempts, strict=False)}
-            replication.assign(connection, campaign.id, chosen)
-        return [Lease(attempt, index, work) for attempt, (index, work) in zip(attempts, tasks, strict=True)]
+            transitions.end(connection, Attempt.deadline < Now(), Outcome.EXPIRED, None)
+            rechecks = replication.claim(connection, campaign.id, worker, count, seconds)
+            ready = transitions.claim(connection, campaign.id, worker, count - len(rechecks), seconds)
+        return [*rechecks, *ready]
 
     def own_attempts(self, campaign: CampaignRecord, attempts: Sequence[int]) -> list[int]:
         """Those of the attempts that belong to the campaign."""
@@ -144,7 +128,7 @@ class Ledger(TokenRegister):
         """
         chosen = list(attempts)
         with self._writing() as connection:
-            running = Attempt.id.in_(chosen), Attempt.ended.is_(None)
+            running = among(Attempt.id, chosen), Attempt.ended.is_(None)
             connection.execute(update(Attempt).where(*running).values(deadline=Now() + seconds))
             return set(connection.scalars(select(Attempt.id).where(*running)))
 
@@ -153,7 +137,7 @@ class Ledger(TokenRegister):
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
         with self._writing() as connection:
-            transitions.end(connection, Attempt.id.in_(list(attempts)), outcome, note)
+            transitions.end(connection, among(Attempt.id, list(attempts)), outcome, note)
 
     def release_worker(self, worker: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""

@@ -5,7 +5,7 @@ Times are seconds since 1970 by the database's clock (:mod:`db.clock`).
 
 from __future__ import annotations
 
-from sqlalchemy import Float, ForeignKey, ForeignKeyConstraint, Index, Integer, String, Text
+from sqlalchemy import Float, ForeignKey, ForeignKeyConstraint, Index, Integer, String, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from db.states import TaskState
@@ -13,6 +13,9 @@ from db.states import TaskState
 
 class Base(DeclarativeBase):
     """Declarative base of the ledger."""
+
+
+RUNNING = text("ended IS NULL")
 
 
 class Campaign(Base):
@@ -63,7 +66,7 @@ class Attempt(Base):
     __tablename__ = "attempt"
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
-        Index("attempt_open", "ended", "deadline"),
+        Index("attempt_open", "deadline", sqlite_where=RUNNING, postgresql_where=RUNNING),
         Index("attempt_task", "campaign_id", "task_index"),
         Index("attempt_worker", "worker_id"),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
+from db.bulk import among
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
 from db.records import CampaignRecord, OwnAttempt, Progress, TaskRecord
 from db.states import EventKind
@@ -78,24 +80,35 @@ def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
     return {(row.task_index, row.note) for row in imported} | {(each.result.index, origin(each)) for each in own}
 
 
-def values(connection: Connection, campaign_id: int, tasks: list[int]) -> dict[int, tuple[str, int]]:
-    """(value, attempt) of the accepted results of these tasks, by task."""
+def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> dict[int, float]:
+    """Estimated work of these tasks, by task."""
     rows = connection.execute(
-        select(Result.task_index, Result.value, Result.attempt_id).where(
-            Result.campaign_id == campaign_id, Result.task_index.in_(tasks)
-        )
+        select(Task.task_index, Task.work).where(Task.campaign_id == campaign_id, among(Task.task_index, tasks))
     )
-    return {row.task_index: (row.value, row.attempt_id) for row in rows}
+    return {row.task_index: row.work for row in rows}
 
 
 def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, OwnAttempt]:
     """Those of these attempts that the campaign has."""
     rows = connection.execute(
-        select(Attempt.id, Attempt.task_index, Attempt.worker_id, Worker.distrusted)
+        select(
+            Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Worker.distrusted,
+            Result.value, Result.attempt_id.label("by"),
+        )
         .join(Worker, Worker.id == Attempt.worker_id)
-        .where(Attempt.campaign_id == campaign_id, Attempt.id.in_(chosen))
+        .outerjoin(
+            Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index)
+        )
+        .where(among(Attempt.id, chosen))
     )
-    return {row.id: OwnAttempt(row.task_index, row.worker_id, row.distrusted is None) for row in rows}
+    # By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
+    return {
+        row.id: OwnAttempt(
+            row.task_index, row.worker_id, row.distrusted is None, None if row.by is None else (row.value, row.by)
+        )
+        for row in rows
+        if row.campaign_id == campaign_id
+    }
 
 
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:

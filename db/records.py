@@ -35,11 +35,15 @@ class Lease:
 
 @dataclass(frozen=True)
 class OwnAttempt:
-    """An attempt as its worker's claim to a result: at which task, and whether the worker is trusted."""
+    """An attempt as its worker's claim to a result: at which task, and whether the worker is trusted.
+
+    ``accepted`` is the task's result, if it has one: (value, the attempt that brought it).
+    """
 
     index: int
     worker: str
     trusted: bool
+    accepted: tuple[str, int] | None
 
 
 @dataclass(frozen=True)

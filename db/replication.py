@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from db import queries, transitions
+from db.bulk import among
 from db.clock import Now
 from db.errors import WorkerDistrusted
-from db.models import Attempt, Recheck, Result, Task, Witness, Worker
-from db.records import CampaignRecord, Delivery, OwnAttempt
+from db.models import Attempt, Recheck, Result, Witness, Worker
+from db.records import CampaignRecord, Delivery, Lease, OwnAttempt
 from db.states import EventKind, Outcome
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted")
@@ -35,15 +36,15 @@ def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
     if not chosen:
         return
     known = connection.scalars(
-        select(Recheck.task_index).where(Recheck.campaign_id == campaign, Recheck.task_index.in_(chosen))
+        select(Recheck.task_index).where(Recheck.campaign_id == campaign, among(Recheck.task_index, chosen))
     )
     rows = [{"campaign_id": campaign, "task_index": index} for index in sorted(chosen - set(known))]
     if rows:
         connection.execute(insert(Recheck), rows)
 
 
-def claim(connection: Connection, campaign: int, worker: str, count: int) -> list[tuple[int, float]]:
-    """(task, work) of up to ``count`` rechecks of what the worker has not evaluated itself, those first
+def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
+    """Lease up to ``count`` rechecks of what the worker has not evaluated itself, those first
     whose result another kernel found.  Raises WorkerDistrusted."""
     waiting = select(Recheck.task_index).where(Recheck.campaign_id == campaign)
     me = connection.execute(
@@ -60,9 +61,8 @@ def claim(connection: Connection, campaign: int, worker: str, count: int) -> lis
         Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
         Attempt.worker_id == worker,
     ).correlate(Recheck)
-    rows = connection.execute(
-        select(Recheck.task_index, Task.work)
-        .join(Task, (Task.campaign_id == Recheck.campaign_id) & (Task.task_index == Recheck.task_index))
+    chosen = (
+        select(Recheck.campaign_id, Recheck.task_index)
         .join(Result, (Result.campaign_id == Recheck.campaign_id) & (Result.task_index == Recheck.task_index))
         .join(Attempt, Attempt.id == Result.attempt_id)
         .join(Worker, Worker.id == Attempt.worker_id)
@@ -74,14 +74,12 @@ def claim(connection: Connection, campaign: int, worker: str, count: int) -> lis
         .limit(count)
         .with_for_update(skip_locked=True, of=Recheck)
     )
-    return [(row.task_index, row.work) for row in rows]
-
-
-def assign(connection: Connection, campaign: int, attempts: dict[int, int]) -> None:
-    """Note the attempts at claimed rechecks, by task."""
+    attempts = transitions.grant(connection, chosen, worker, seconds)
     for index, attempt in attempts.items():
         row = Recheck.campaign_id == campaign, Recheck.task_index == index
         connection.execute(update(Recheck).where(*row).values(attempt_id=attempt))
+    work = queries.work(connection, campaign, attempts)
+    return [Lease(attempt, index, work[index]) for index, attempt in attempts.items()]
 
 
 def suspects(
@@ -110,7 +108,7 @@ def _has_result(connection: Connection, campaign: int, worker: str) -> bool:
 def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery]) -> None:
     """Keep further results of tasks that have one; the same attempt and value count once."""
     attempts = [each.attempt for each in deliveries]
-    rows = connection.execute(select(Witness.attempt_id, Witness.value).where(Witness.attempt_id.in_(attempts)))
+    rows = connection.execute(select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, attempts)))
     known = {tuple(row) for row in rows}
     fresh = {(each.attempt, str(each.result.value)): each for each in deliveries}
     new = [transitions.found_row(campaign, each) for key, each in fresh.items() if key not in known]

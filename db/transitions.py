@@ -3,27 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Float, Select, delete, insert, literal, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import ReturningInsert
 
+from db.bulk import among, given
 from db.clock import Now
 from db.models import Attempt, Event, Recheck, Result, Task
-from db.records import CampaignRecord, Delivery
+from db.records import Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
-BULK_ROWS = 10_000
+
+def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
+    """Lease up to ``count`` ready tasks, largest first."""
+    ready = (
+        select(Task.campaign_id, Task.task_index)
+        .where(Task.campaign_id == campaign, Task.state == TaskState.READY)
+        .order_by(Task.work.desc())
+        .limit(count)
+        .with_for_update(skip_locked=True)
+    )
+    attempts = grant(connection, ready, worker, seconds) if count else {}
+    if not attempts:
+        return []
+    leased = connection.execute(
+        update(Task)
+        .where(Task.campaign_id == campaign, among(Task.task_index, attempts))
+        .values(state=TaskState.LEASED)
+        .returning(Task.task_index, Task.work)
+    )
+    leases = [Lease(attempts[row.task_index], row.task_index, row.work) for row in leased]
+    return sorted(leases, key=lambda lease: -lease.work)
 
 
-def insert_results(connection: Connection, campaign: CampaignRecord, fresh: Sequence[Delivery]) -> None:
-    """Insert the first results of their tasks, which are done then."""
+def grant(connection: Connection, tasks: Select[int, int], worker: str, seconds: float) -> dict[int, int]:
+    """Start an attempt at every (campaign, task) that a query selects; the attempts by task."""
+    rows = tasks.add_columns(literal(worker), Now(), Now() + literal(seconds, Float(53)))
+    columns = ["campaign_id", "task_index", "worker_id", "granted", "deadline"]
+    started = connection.execute(
+        insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
+    )
+    return {row.task_index: row.id for row in started}
+
+
+def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delivery]) -> set[int]:
+    """Insert results of tasks that had none; the tasks whose results they are now.
+
+    Another transaction may have been faster.
+    """
     if not fresh:
+        return set()
+    # In the order of tasks: two transactions with the same ones wait for each other in one direction only.
+    rows = [found_row(campaign, each) for each in sorted(fresh, key=lambda each: each.result.index)]
+    return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows}))
+
+
+@cache
+def _insertion(dialect: str) -> ReturningInsert[int]:
+    columns = [
+        Result.campaign_id, Result.task_index, Result.attempt_id, Result.value, Result.residue, Result.evaluated,
+        Result.seconds, Result.provenance,
+    ]
+    insert_rows = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    rows = given(dialect, columns).add_columns(Now())
+    new = insert_rows(Result).from_select([*columns, Result.accepted], rows).on_conflict_do_nothing()
+    return new.returning(Result.task_index)
+
+
+def complete(connection: Connection, campaign: int, first: Sequence[Delivery]) -> None:
+    """End the attempts that brought the first results of their tasks, which are done."""
+    if not first:
         return
-    connection.execute(insert(Result).values(accepted=Now()), [found_row(campaign.id, each) for each in fresh])
     # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
-    running = Attempt.id.in_([each.attempt for each in fresh]), Attempt.ended.is_(None)
+    running = among(Attempt.id, [each.attempt for each in first]), Attempt.ended.is_(None)
     connection.execute(update(Attempt).where(*running).values(ended=Now(), outcome=Outcome.DONE))
-    done = [each.result.index for each in fresh]
-    set_state(connection, campaign.id, done, TaskState.DONE)
+    set_state(connection, campaign, [each.result.index for each in first], TaskState.DONE)
 
 
 def found_row(campaign: int, delivery: Delivery) -> dict[str, object]:
@@ -52,11 +108,6 @@ def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bo
     return True
 
 
-def expire(connection: Connection, campaign: int, overdue: object) -> None:
-    """End the campaign's attempts that ``overdue`` describes."""
-    end(connection, (Attempt.campaign_id == campaign) & overdue, Outcome.EXPIRED, None)
-
-
 def end(connection: Connection, which: object, outcome: Outcome, note: str | None) -> int:
     """End running attempts; their tasks are ready again unless done.  Returns how many."""
     ended = connection.execute(
@@ -66,7 +117,7 @@ def end(connection: Connection, which: object, outcome: Outcome, note: str | Non
         .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index)
     ).all()
     if ended:
-        own = Recheck.attempt_id.in_([row.id for row in ended])
+        own = among(Recheck.attempt_id, [row.id for row in ended])
         connection.execute(update(Recheck).where(own).values(attempt_id=None))
     for campaign in {row.campaign_id for row in ended}:
         indices = [row.task_index for row in ended if row.campaign_id == campaign]
@@ -78,13 +129,10 @@ def set_state(
     connection: Connection, campaign: int, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
     """Put tasks into a state, or only those that are in state ``only``."""
-    for start in range(0, len(indices), BULK_ROWS):
-        chosen = update(Task).where(
-            Task.campaign_id == campaign, Task.task_index.in_(indices[start : start + BULK_ROWS])
-        )
-        if only is not None:
-            chosen = chosen.where(Task.state == only)
-        connection.execute(chosen.values(state=state))
+    chosen = update(Task).where(Task.campaign_id == campaign, among(Task.task_index, indices))
+    if only is not None:
+        chosen = chosen.where(Task.state == only)
+    connection.execute(chosen.values(state=state))
 
 
 def record(

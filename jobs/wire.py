@@ -5,6 +5,7 @@ Integers of results travel as decimal text: they exceed what JSON readers keep e
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from langford.result import PartialResult
 LONGEST_NUMBER = 200
 LONGEST_TEXT = 4_000
 MOST_AT_ONCE = 1_000
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""JSON can spell halves of characters, which no encoding has."""
 
 
 class BadMessage(LangfordError):
@@ -102,8 +105,8 @@ def real(value: Any) -> float:
 
 
 def text(value: Any) -> str:
-    """A short text."""
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\0" in value:
+    """A short text that databases keep as it is."""
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT or NO_TEXT.search(value):
         raise BadMessage(f"expected a text of at most {LONGEST_TEXT} characters")
     return value
 

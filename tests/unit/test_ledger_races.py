@@ -1,0 +1,120 @@
+"""Several processes at one ledger at the same moment, and what travels in bulk."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from db import Delivery, Ledger
+from db.states import EventKind, TaskState
+from langford.arithmetic.residue import residue
+from langford.result import Expectation, PartialResult
+from tests.unit.test_ledger import HOUR, PLAN, PROBLEM, TASKS, TRUE, forged, fresh_database, new_campaign
+
+RIVALS = 4
+
+
+def at_once(where: str, act: Callable[[Ledger, int], Any]) -> list[Any]:
+    """What each of the rivals gets who act at the same moment, each on a ledger of its own."""
+    together = Barrier(RIVALS)
+
+    def rival(number: int) -> Any:
+        ledger = Ledger(where)
+        together.wait()
+        try:
+            return act(ledger, number)
+        finally:
+            ledger.close()
+
+    with ThreadPoolExecutor(RIVALS) as pool:
+        return list(pool.map(rival, range(RIVALS)))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fresh_database(request.param, tmp_path)
+
+
+def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
+    campaign = new_campaign(Ledger(where, create=True))
+
+    def claim(ledger: Ledger, number: int) -> list[int]:
+        mine: list[int] = []
+        while leases := ledger.lease(campaign, "ab"[number % 2], 3, HOUR):
+            mine += [lease.index for lease in leases]
+        return mine
+
+    assert sorted(index for mine in at_once(where, claim) for index in mine) == list(range(TASKS))
+
+
+@pytest.mark.parametrize("lying", [False, True])
+def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
+    """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
+    ledger = Ledger(where, create=True)
+    campaign = new_campaign(ledger)
+    attempts = [ledger.lease(campaign, "ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
+    assert {len(each) for each in attempts} == {TASKS}
+
+    def deliver(ledger: Ledger, number: int) -> list[EventKind | None]:
+        mine = random.Random(number).sample(attempts[number], TASKS)
+        found = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
+        return ledger.accept(
+            campaign, PLAN,
+            [Delivery(each.attempt, result, 0.5, "{}") for each, result in zip(mine, found, strict=True)],
+        )
+
+    events = Counter(event for own in at_once(where, deliver) for event in own)
+    assert events[None] == TASKS
+    assert events[EventKind.CONFIRMED] + events[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
+    assert (events[EventKind.CONFLICT] > 0) == lying
+    assert ledger.progress(campaign).tasks == {TaskState.DONE: TASKS}
+    if not lying:
+        assert ledger.results(campaign) == TRUE
+    ledger.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_whatever_is_handed_in_is_kept(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(fresh_database(kind, tmp_path), create=True)
+    new_campaign(ledger)
+    campaign = ledger.create_campaign("many", PROBLEM, "polyphase", 8, [1.0] * 5000)
+    monkeypatch.setattr(PLAN, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
+
+    @settings(max_examples=30)
+    @given(
+        value=st.integers(-(10**60), 10**60), seconds=st.floats(0, 1e9),
+        provenance=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+    )
+    def keep(value: int, seconds: float, provenance: str) -> None:
+        [lease] = ledger.lease(campaign, "a", 1, HOUR)
+        result = PartialResult(lease.index, value, residue(value), abs(value))
+        assert ledger.accept(campaign, PLAN, [Delivery(lease.attempt, result, seconds, provenance)]) == [None]
+        [kept] = [task for task in ledger.tasks(campaign, TaskState.DONE) if task.index == lease.index]
+        numbers = result.value, result.residue, result.evaluated
+        assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
+        assert (kept.seconds, kept.provenance) == (seconds, provenance)
+
+    keep()
+    ledger.close()
+
+
+@pytest.mark.parametrize("attempt", [0, 2**31, 2**62])
+def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
+    ledger = Ledger(where, create=True)
+    campaign = new_campaign(ledger)
+    assert ledger.own_attempts(campaign, [attempt]) == []
+    assert ledger.renew([attempt], HOUR) == set()
+    ledger.release([attempt])
+    assert ledger.accept(campaign, PLAN, [Delivery(attempt, TRUE[0], 0.5, "{}")]) == [EventKind.REFUSED]
+    ledger.close()
