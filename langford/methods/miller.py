@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.methods.search import SearchMethod, SearchPlan
+from langford.methods.search import SearchMethod, SearchPlan, colours_in_order
 from langford.problem import Problem
 
 
@@ -23,7 +23,7 @@ class MillerPlan(SearchPlan):
 
     def levels(self, depth: int) -> int:
         """Largest first up to half of all colours."""
-        return max(0, self.problem.n // 2 - depth)
+        return max(0, colours_in_order(self.problem.n) - depth)
 
     def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
         found: tuple[int, int, int] = self._kernel.count_by_largest(

@@ -20,8 +20,8 @@ from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
 WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
-WALKS, WALKED_EXACTLY = 2000, 10
-"""For estimates of the work; colours counted to the end of each walk."""
+WALKS, MOST_WALKED_EXACTLY = 2000, 10
+"""For estimates of the work; colours that are counted out at the end of each walk."""
 LARGEST_TASK_LIST = 2_000_000
 
 
@@ -32,6 +32,11 @@ def refusal(problem: Problem) -> str | None:
     if problem.differences[-1] > MOST_DIFFERENCE:
         return f"backtracking takes differences up to {MOST_DIFFERENCE}, not {problem.differences[-1]}"
     return None
+
+
+def colours_in_order(n: int) -> int:
+    """How many of n colours backtracking places in order, before it goes by position (miller.py)."""
+    return n // 2
 
 
 def rows_of(masks: list[int], problem: Problem) -> NDArray[np.uint64]:
@@ -115,7 +120,8 @@ class SearchPlan:
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
             shares *= np.maximum(self._kernel.count_starts(self.frees, d, self.problem.copies), 0.5)
-        _, nodes = self._walks(self.problem.n, max(1, self.problem.n - WALKED_EXACTLY))
+        n = self.problem.n
+        _, nodes = self._walks(n, max(1, colours_in_order(n), n - MOST_WALKED_EXACTLY))
         in_all = max(nodes * self.nodes_per_node, len(shares))
         work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
         return work

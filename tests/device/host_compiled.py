@@ -7,6 +7,7 @@ import hashlib
 import re
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ class HostProgram:
     blocks = BLOCKS
 
     def __init__(self, source: str, main: str, threads: int) -> None:
-        name = _FOLDER / hashlib.sha256(source.encode()).hexdigest()[:16]
         kernels = re.findall(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(', source)
         assert main in kernels
         launchers = "".join(
@@ -35,12 +35,7 @@ class HostProgram:
             f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
-        name.with_suffix(".cpp").write_text(f'#include "{FOLDER}/host.h"\n{source}\n{launchers}')
-        compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w"]
-        subprocess.run(
-            [*compiler, str(name.with_suffix(".cpp")), "-o", str(name.with_suffix(".so"))], check=True
-        )
-        self._library = ctypes.CDLL(str(name.with_suffix(".so")))
+        self._library = ctypes.CDLL(_compiled(f'#include "{FOLDER}/host.h"\n{source}\n{launchers}'))
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -66,6 +61,17 @@ class HostProgram:
 
     def stream(self, words: int) -> HostStream:
         return HostStream(self, words)
+
+
+@cache
+def _compiled(text: str) -> str:
+    """The library of a program; the same one is compiled once."""
+    file = _FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
+    source, library = file.with_suffix(".cpp"), file.with_suffix(".so")
+    source.write_text(text)
+    compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w"]
+    subprocess.run([*compiler, str(source), "-o", str(library)], check=True)
+    return str(library)
 
 
 class HostStream:
