@@ -24,6 +24,7 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
@@ -82,6 +83,11 @@ def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select
     each_row = func.json_each(rows).table_valued("value").c.value
     # Without a condition SQLite takes a following "ON CONFLICT" for a join's.
     return select(*(func.json_extract(each_row, f"$.{each.key}") for each in columns)).where(true())
+
+
+def insert_new(dialect: str, table: type[Base]) -> Any:
+    """An insertion that passes over rows whose key exists, also when another transaction has just put it there."""
+    return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
 
 
 def update_statistics(connection: Connection, table: type[Base]) -> None:

@@ -198,6 +198,10 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         return LedgerBusy(
             f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done"
         )
+    if "deadlock" in reason:
+        return LedgerBusy(
+            f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
+        )
     if isinstance(error, OperationalError):
         return LedgerUnreachable(f"cannot use the ledger {where}: {reason}")
     return error

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from db import queries, transitions
-from db.bulk import among
+from db.bulk import among, insert_new
 from db.clock import Now
 from db.errors import WorkerDistrusted
-from db.models import Attempt, Recheck, Result, Witness, Worker
+from db.models import Attempt, Recheck, Result, Task, Witness, Worker
 from db.records import CampaignRecord, Delivery, Lease, OwnAttempt
 from db.states import EventKind, Outcome
 
@@ -32,15 +32,9 @@ def is_drawn(campaign: CampaignRecord, index: int) -> bool:
 
 def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
     """Queue tasks for a recheck, if they are not."""
-    chosen = set(tasks)
-    if not chosen:
-        return
-    known = connection.scalars(
-        select(Recheck.task_index).where(Recheck.campaign_id == campaign, among(Recheck.task_index, chosen))
-    )
-    rows = [{"campaign_id": campaign, "task_index": index} for index in sorted(chosen - set(known))]
+    rows = [{"campaign_id": campaign, "task_index": index} for index in sorted(set(tasks))]
     if rows:
-        connection.execute(insert(Recheck), rows)
+        connection.execute(insert_new(connection.dialect.name, Recheck), rows)
 
 
 def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
@@ -114,7 +108,15 @@ def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery
     new = [transitions.found_row(campaign, each) for key, each in fresh.items() if key not in known]
     if new:
         connection.execute(insert(Witness).values(accepted=Now()), new)
-    for index in sorted({each.result.index for each in deliveries}):
+    tasks = sorted({each.result.index for each in deliveries})
+    # Others who testify to these tasks wait here, and see these witnesses when they let the votes decide.
+    connection.execute(
+        select(Task.task_index)
+        .where(Task.campaign_id == campaign, among(Task.task_index, tasks))
+        .order_by(Task.task_index)
+        .with_for_update(key_share=True)   # new results and attempts refer to these rows, and need not wait
+    )
+    for index in tasks:
         settle(connection, campaign, index)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from sqlalchemy import Connection, Float, Select, delete, insert, literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.sql.dml import ReturningInsert
 
-from db.bulk import among, given
+from db.bulk import among, given, insert_new
 from db.clock import Now
 from db.models import Attempt, Event, Recheck, Result, Task
 from db.records import Delivery, Lease
@@ -61,14 +60,13 @@ def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delive
 
 
 @cache
-def _insertion(dialect: str) -> ReturningInsert[int]:
+def _insertion(dialect: str) -> Any:
     columns = [
         Result.campaign_id, Result.task_index, Result.attempt_id, Result.value, Result.residue, Result.evaluated,
         Result.seconds, Result.provenance,
     ]
-    insert_rows = postgresql.insert if dialect == "postgresql" else sqlite.insert
     rows = given(dialect, columns).add_columns(Now())
-    new = insert_rows(Result).from_select([*columns, Result.accepted], rows).on_conflict_do_nothing()
+    new = insert_new(dialect, Result).from_select([*columns, Result.accepted], rows)
     return new.returning(Result.task_index)
 
 
