@@ -26,7 +26,7 @@ class LedgerFull(LedgerError):
 
 
 class LedgerBusy(LedgerError):
-    """Another process kept the ledger locked for too long."""
+    """Another process kept the ledger locked for too long, or its transaction and this one blocked each other."""
 
 
 class NetworkFileSystem(LedgerError):
