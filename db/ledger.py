@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import insert, select, update
 
 from db import acceptance, queries, replication, transitions
-from db.bulk import among, update_statistics
+from db.bulk import among
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults
 from db.exports import Export
@@ -24,7 +24,6 @@ from langford.methods import Plan
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
-BULK_ROWS = 10_000
 
 class Ledger(TokenRegister):
     """An open ledger.  Methods raise the errors of :mod:`db.errors`."""
@@ -47,14 +46,7 @@ class Ledger(TokenRegister):
                         tasks=len(work), work=float(sum(work)), created=Now(),
                     )
                 ).scalar_one()
-                for start in range(0, len(work), BULK_ROWS):
-                    rows = [
-                        {"campaign_id": identity, "task_index": start + k, "work": float(each),
-                         "state": TaskState.READY, "failures": 0}
-                        for k, each in enumerate(work[start : start + BULK_ROWS])
-                    ]
-                    connection.execute(insert(Task), rows)
-                update_statistics(connection, Task)
+                transitions.insert_tasks(connection, identity, work)
                 transitions.record(connection, identity, EventKind.CREATED)
                 existing = queries.campaign(connection, name)
             assert existing is not None

@@ -6,13 +6,29 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Float, Select, delete, insert, literal, select, update
+from sqlalchemy import Connection, Float, Integer, Select, String, delete, insert, literal, select, update
 
-from db.bulk import among, given, insert_new
+from db.bulk import among, given, insert_new, update_statistics
 from db.clock import Now
 from db.models import Attempt, Event, Recheck, Result, Task
 from db.records import Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+
+BULK_ROWS = 10_000
+
+
+def insert_tasks(connection: Connection, campaign: int, work: Sequence[float]) -> None:
+    """Insert the tasks of a new campaign, all ready."""
+    rows = given(connection.dialect.name, [Task.task_index, Task.work]).add_columns(
+        literal(campaign, Integer), literal(TaskState.READY, String), literal(0, Integer)
+    )
+    new = insert(Task).from_select(
+        [Task.task_index, Task.work, Task.campaign_id, Task.state, Task.failures], rows
+    )
+    for start in range(0, len(work), BULK_ROWS):
+        part = enumerate(work[start : start + BULK_ROWS], start)
+        connection.execute(new, {"rows": [{"task_index": index, "work": float(each)} for index, each in part]})
+    update_statistics(connection, Task)
 
 
 def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
