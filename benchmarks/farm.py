@@ -41,7 +41,7 @@ WORKERS, TASKS, BATCH = 16, 20_000, 32
 PROBLEM, DEPTH = Problem.langford(12), 22
 LARGE = 131_072
 HUGE = 1_000_000
-PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (128, 1700.0)
+PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (128, 1500.0)
 """(tasks per claim, tasks a second if claims took no time): what two cores can do without queues."""
 SECOND_LONG, SECOND_LONG_DEPTH = Problem.langford(20), 12
 
