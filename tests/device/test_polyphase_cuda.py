@@ -38,7 +38,7 @@ def test_compiles_without_tensor_cores(tmp_path: Path) -> None:
     compile_only(tmp_path, text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
-@pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 9], **BY_NAME)
+@pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 10], **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = PolyphasePlan(problem, depth)
@@ -71,11 +71,11 @@ def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
     # One even sum, of outer signs alone: threads find all of their v's alive.
     plan = PolyphasePlan(Problem.from_differences([*range(1, 22, 2), 20]), 8)
     gpu = GpuEvaluator(plan, host_program(), threads=32)
-    largest = int(plan.work.argmax())
-    assert gpu.evaluate(largest) == plan.evaluate(largest)
+    for index in plan.work.argsort()[-3:]:
+        assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(7), Problem.skolem(8)], **BY_NAME)
+@pytest.mark.parametrize("problem", [Problem.langford(9), Problem.skolem(8)], **BY_NAME)
 def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
     plan = PolyphasePlan(problem, 4)
     program = host_program()

@@ -416,6 +416,6 @@ class PostgresHistories(Histories):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=50, stateful_step_count=25, deadline=None)
+TestHistories.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
 TestPostgresHistories = PostgresHistories.TestCase
 TestPostgresHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

@@ -27,7 +27,7 @@ from tests.unit.test_problem import SMALL_SETS
 
 
 @given(SMALL_SETS)
-@settings(max_examples=25)
+@settings(max_examples=40)
 def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     total = godfrey_sum(problem)
     assert total == 4**problem.n * arrangements(problem)
