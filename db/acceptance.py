@@ -34,7 +34,7 @@ def accept(
         # Another transaction was faster: what it brought is accepted, ours confirms or contradicts it.
         owned = queries.attempts(connection, campaign.id, attempts)
         first = {index: each for index, each in first.items() if index in inserted}
-    accepted = {attempt.index: attempt.accepted for attempt in owned.values()}
+    accepted = {attempt.index: attempt.accepted for attempt in owned.values() if attempt.accepted}
     accepted |= {index: (str(each.result.value), each.attempt) for index, each in first.items()}
 
     events: list[EventKind | None] = []
@@ -52,7 +52,7 @@ def accept(
         elif accepted[index] == (value, attempt):
             events.append(None)
         else:
-            there, by = accepted[index] or ("", 0)
+            there, by = accepted[index]
             kind = EventKind.CONFIRMED if there == value else EventKind.CONFLICT
             detail = f"{value} by attempt {attempt}, {there} by attempt {by}"
             transitions.record(connection, campaign.id, kind, index, attempt, detail)

@@ -90,6 +90,7 @@ def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> di
 
 def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, OwnAttempt]:
     """Those of these attempts that the campaign has."""
+    # By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
     rows = connection.execute(
         select(
             Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Worker.distrusted,
@@ -101,7 +102,6 @@ def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dic
         )
         .where(among(Attempt.id, chosen))
     )
-    # By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
     return {
         row.id: OwnAttempt(
             row.task_index, row.worker_id, row.distrusted is None, None if row.by is None else (row.value, row.by)

@@ -69,6 +69,8 @@ def claim(connection: Connection, campaign: int, worker: str, count: int, second
         .with_for_update(skip_locked=True, of=Recheck)
     )
     attempts = transitions.grant(connection, chosen, worker, seconds)
+    if not attempts:
+        return []
     for index, attempt in attempts.items():
         row = Recheck.campaign_id == campaign, Recheck.task_index == index
         connection.execute(update(Recheck).where(*row).values(attempt_id=attempt))

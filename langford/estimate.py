@@ -53,7 +53,7 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     from langford.kernels.cpu.walk import random_walks
 
     order = SearchOrder.of(problem)
-    switch = max(1, search.colours_in_order(problem.n), problem.n - EXACT_COLOURS)
+    switch = search.colours_at_random(problem.n, EXACT_COLOURS)
     leaves, _ = random_walks(
         order.roots(problem), np.array(order.differences[1:], np.int64), problem.copies,
         order.shapes(problem), switch - 1, walks, np.uint64(seed),

@@ -39,6 +39,11 @@ def colours_in_order(n: int) -> int:
     return n // 2
 
 
+def colours_at_random(n: int, most_exactly: int) -> int:
+    """How many of n colours a random walk places; the rest, so many at most, are counted as the search does."""
+    return max(1, colours_in_order(n), n - most_exactly)
+
+
 def rows_of(masks: list[int], problem: Problem) -> NDArray[np.uint64]:
     """Masks of places as the kernels take them: uint64[·], or uint64[·, 2], low words first."""
     if problem.places <= WORD_PLACES:
@@ -120,8 +125,7 @@ class SearchPlan:
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
             shares *= np.maximum(self._kernel.count_starts(self.frees, d, self.problem.copies), 0.5)
-        n = self.problem.n
-        _, nodes = self._walks(n, max(1, colours_in_order(n), n - MOST_WALKED_EXACTLY))
+        _, nodes = self._walks(self.problem.n, colours_at_random(self.problem.n, MOST_WALKED_EXACTLY))
         in_all = max(nodes * self.nodes_per_node, len(shares))
         work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
         return work
