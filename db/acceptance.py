@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from db import queries, replication, transitions
-from db.bulk import among
-from db.models import Attempt
 from db.records import CampaignRecord, Delivery
 from db.states import EventKind, Outcome
 from langford.errors import CheckFailed
@@ -65,8 +63,8 @@ def accept(
     transitions.complete(connection, campaign.id, list(first.values()))
     replication.queue(connection, campaign.id, suspects)
     if further:
-        ended = among(Attempt.id, [each.attempt for each in further])
-        transitions.end(connection, ended, Outcome.SUPERSEDED, None)
+        attempts = [each.attempt for each in further]
+        transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=attempts)
         replication.testify(connection, campaign.id, further)
     return events
 

@@ -57,9 +57,9 @@ class Among(FunctionElement[bool]):
         return self
 
 
-def among(column: Any, values: Collection[int]) -> ColumnElement[bool]:
-    """Whether a column is one of ``values``, as an SQL expression."""
-    return Among(column, bindparam(None, values, type_=Integers(), unique=True))
+def among(column: Any, name: str) -> ColumnElement[bool]:
+    """Whether a column is one of the integers of the parameter ``name``, as an SQL expression."""
+    return Among(column, bindparam(name, type_=Integers()))
 
 
 @compiles(Among, "sqlite")

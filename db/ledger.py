@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import insert, select, update
 
 from db import acceptance, queries, replication, transitions
-from db.bulk import among
 from db.clock import Now
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults
 from db.exports import Export
@@ -102,7 +101,7 @@ class Ledger(TokenRegister):
         Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
         """
         with self._writing() as connection:
-            transitions.end(connection, Attempt.deadline < Now(), Outcome.EXPIRED, None)
+            transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
             rechecks = replication.claim(connection, campaign.id, worker, count, seconds)
             ready = transitions.claim(connection, campaign.id, worker, count - len(rechecks), seconds)
         return [*rechecks, *ready]
@@ -118,23 +117,20 @@ class Ledger(TokenRegister):
         An attempt that has ended (expired, say) is left out: its worker may finish all the
         same, a late result is welcome.
         """
-        chosen = list(attempts)
         with self._writing() as connection:
-            running = among(Attempt.id, chosen), Attempt.ended.is_(None)
-            connection.execute(update(Attempt).where(*running).values(deadline=Now() + seconds))
-            return set(connection.scalars(select(Attempt.id).where(*running)))
+            return transitions.renew(connection, list(attempts), seconds)
 
     def release(
         self, attempts: Iterable[int], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
         with self._writing() as connection:
-            transitions.end(connection, among(Attempt.id, list(attempts)), outcome, note)
+            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(attempts))
 
     def release_worker(self, worker: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""
         with self._writing() as connection:
-            return transitions.end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, note)
+            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker)
 
     def fail(self, campaign: CampaignRecord, attempt: int, reason: str) -> bool:
         """The task itself failed.  Returns whether it was set aside for failing too often."""
@@ -233,12 +229,12 @@ class Ledger(TokenRegister):
     def progress(self, campaign: CampaignRecord) -> Progress:
         """How far the campaign is."""
         with self._reading() as connection:
-            return queries.progress(connection, campaign.id)
+            return queries.progress(connection, campaign)
 
     def standing(self, campaign: CampaignRecord) -> tuple[dict[str, int], dict[str, float]]:
         """Tasks and work by state: what of :meth:`progress` costs little."""
         with self._reading() as connection:
-            return queries.standing(connection, campaign.id)
+            return queries.standing(connection, campaign)
 
     def rechecks(self, campaign: CampaignRecord) -> int:
         """Tasks with a result that wait for another worker's."""

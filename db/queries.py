@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from db.bulk import among
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
 from db.records import CampaignRecord, OwnAttempt, Progress, TaskRecord
-from db.states import EventKind
+from db.states import EventKind, TaskState
 from langford.arithmetic.limbs import exact_sum
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -82,26 +82,26 @@ def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
 
 def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> dict[int, float]:
     """Estimated work of these tasks, by task."""
-    rows = connection.execute(
-        select(Task.task_index, Task.work).where(Task.campaign_id == campaign_id, among(Task.task_index, tasks))
-    )
+    chosen = Task.campaign_id == campaign_id, among(Task.task_index, "tasks")
+    rows = connection.execute(select(Task.task_index, Task.work).where(*chosen), {"tasks": tasks})
     return {row.task_index: row.work for row in rows}
 
 
-def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dict[int, OwnAttempt]:
-    """Those of these attempts that the campaign has."""
-    # By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
-    rows = connection.execute(
-        select(
-            Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Worker.distrusted,
-            Result.value, Result.attempt_id.label("by"),
-        )
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .outerjoin(
-            Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index)
-        )
-        .where(among(Attempt.id, chosen))
+# By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
+_ATTEMPTS = (
+    select(
+        Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Worker.distrusted,
+        Result.value, Result.attempt_id.label("by"),
     )
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
+    .where(among(Attempt.id, "attempts"))
+)
+
+
+def attempts(connection: Connection, campaign_id: int, chosen: Collection[int]) -> dict[int, OwnAttempt]:
+    """Those of these attempts that the campaign has."""
+    rows = connection.execute(_ATTEMPTS, {"attempts": chosen})
     return {
         row.id: OwnAttempt(
             row.task_index, row.worker_id, row.distrusted is None, None if row.by is None else (row.value, row.by)
@@ -111,9 +111,12 @@ def attempts(connection: Connection, campaign_id: int, chosen: list[int]) -> dic
     }
 
 
+_TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))
+
+
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
     """(digest, role) of the campaign's tokens."""
-    rows = connection.execute(select(Token.digest, Token.role).where(Token.campaign_id == campaign_id))
+    rows = connection.execute(_TOKENS, {"campaign": campaign_id})
     return [(row.digest, row.role) for row in rows]
 
 
@@ -165,19 +168,35 @@ def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, s
     return [(row.id, row.host, row.process) for row in rows]
 
 
-def standing(connection: Connection, campaign_id: int) -> tuple[dict[str, int], dict[str, float]]:
-    """(tasks, work) by state."""
-    states = connection.execute(
-        select(Task.state, func.count(), func.sum(Task.work))
-        .where(Task.campaign_id == campaign_id)
-        .group_by(Task.state)
-    ).all()
-    return {row[0]: row[1] for row in states}, {row[0]: float(row[2]) for row in states}
+_NOT_DONE = (
+    select(Task.state, func.count(), func.sum(Task.work))
+    .where(
+        Task.campaign_id == bindparam("campaign"),
+        Task.state.in_([state for state in TaskState if state is not TaskState.DONE]),
+    )
+    .group_by(Task.state)
+)
 
 
-def progress(connection: Connection, campaign_id: int) -> Progress:
+def standing(connection: Connection, campaign: CampaignRecord) -> tuple[dict[str, int], dict[str, float]]:
+    """(tasks, work) by state.
+
+    Done is what the other states leave over: the more tasks are done, the more workers ask this in vain.
+    """
+    states = connection.execute(_NOT_DONE, {"campaign": campaign.id}).all()
+    tasks = {row[0]: row[1] for row in states}
+    work = {row[0]: float(row[2]) for row in states}
+    done = campaign.tasks - sum(tasks.values())
+    if done:
+        tasks[TaskState.DONE] = done
+        work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
+    return tasks, work
+
+
+def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
     """Tasks, work, attempts and results in figures."""
-    tasks_by_state, work_by_state = standing(connection, campaign_id)
+    campaign_id = campaign.id
+    tasks_by_state, work_by_state = standing(connection, campaign)
     attempts = connection.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
         .where(Attempt.campaign_id == campaign_id)

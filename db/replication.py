@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, delete, insert, select, update
 
 from db import queries, transitions
 from db.bulk import among, insert_new
@@ -20,12 +20,15 @@ from db.errors import WorkerDistrusted
 from db.models import Attempt, Recheck, Result, Task, Witness, Worker
 from db.records import CampaignRecord, Delivery, Lease, OwnAttempt
 from db.states import EventKind, Outcome
+from db.transitions import CAMPAIGN
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted")
 
 
 def is_drawn(campaign: CampaignRecord, index: int) -> bool:
     """Whether the lot falls on a task: the same answer whenever it is asked."""
+    if not campaign.replicate:
+        return False
     digest = hashlib.sha256(f"{campaign.name} {index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < campaign.replicate * 2**64
 
@@ -37,13 +40,34 @@ def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
         connection.execute(insert_new(connection.dialect.name, Recheck), rows)
 
 
+_WORKER: ColumnElement[str] = bindparam("worker", type_=String)
+_ME = select(
+    Worker.kernel, Worker.distrusted,
+    select(Recheck.task_index).where(Recheck.campaign_id == CAMPAIGN).exists().label("waiting"),
+).where(Worker.id == _WORKER)
+_OWN = select(Witness.id).join(Attempt, Attempt.id == Witness.attempt_id).where(
+    Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
+    Attempt.worker_id == _WORKER,
+).correlate(Recheck)
+_START_RECHECKS = transitions.starting(
+    select(Recheck.campaign_id, Recheck.task_index)
+    .join(Result, (Result.campaign_id == Recheck.campaign_id) & (Result.task_index == Recheck.task_index))
+    .join(Attempt, Attempt.id == Result.attempt_id)
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .where(
+        Recheck.campaign_id == CAMPAIGN, Recheck.attempt_id.is_(None), Attempt.worker_id != _WORKER,
+        ~_OWN.exists(),
+    )
+    .order_by(Worker.kernel == bindparam("own_kernel"), Recheck.task_index)
+    .limit(bindparam("count", type_=Integer))
+    .with_for_update(skip_locked=True, of=Recheck)
+)
+
+
 def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` rechecks of what the worker has not evaluated itself, those first
     whose result another kernel found.  Raises WorkerDistrusted."""
-    waiting = select(Recheck.task_index).where(Recheck.campaign_id == campaign)
-    me = connection.execute(
-        select(Worker.kernel, Worker.distrusted, waiting.exists().label("waiting")).where(Worker.id == worker)
-    ).one_or_none()
+    me = connection.execute(_ME, {"campaign": campaign, "worker": worker}).one_or_none()
     if me is not None and me.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
@@ -51,24 +75,10 @@ def claim(connection: Connection, campaign: int, worker: str, count: int, second
         )
     if me is None or not me.waiting:
         return []
-    own = select(Witness.id).join(Attempt, Attempt.id == Witness.attempt_id).where(
-        Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
-        Attempt.worker_id == worker,
-    ).correlate(Recheck)
-    chosen = (
-        select(Recheck.campaign_id, Recheck.task_index)
-        .join(Result, (Result.campaign_id == Recheck.campaign_id) & (Result.task_index == Recheck.task_index))
-        .join(Attempt, Attempt.id == Result.attempt_id)
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .where(
-            Recheck.campaign_id == campaign, Recheck.attempt_id.is_(None), Attempt.worker_id != worker,
-            ~own.exists(),
-        )
-        .order_by(Worker.kernel == me.kernel, Recheck.task_index)
-        .limit(count)
-        .with_for_update(skip_locked=True, of=Recheck)
-    )
-    attempts = transitions.grant(connection, chosen, worker, seconds)
+    parameters: dict[str, object] = {
+        "campaign": campaign, "worker": worker, "own_kernel": me.kernel, "count": count, "seconds": seconds
+    }
+    attempts = transitions.grant(connection, _START_RECHECKS, parameters)
     if not attempts:
         return []
     for index, attempt in attempts.items():
@@ -104,7 +114,8 @@ def _has_result(connection: Connection, campaign: int, worker: str) -> bool:
 def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery]) -> None:
     """Keep further results of tasks that have one; the same attempt and value count once."""
     attempts = [each.attempt for each in deliveries]
-    rows = connection.execute(select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, attempts)))
+    testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
+    rows = connection.execute(testified, {"attempts": attempts})
     known = {tuple(row) for row in rows}
     fresh = {(each.attempt, str(each.result.value)): each for each in deliveries}
     new = [transitions.found_row(campaign, each) for key, each in fresh.items() if key not in known]
@@ -114,9 +125,10 @@ def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery
     # Others who testify to these tasks wait here, and see these witnesses when they let the votes decide.
     connection.execute(
         select(Task.task_index)
-        .where(Task.campaign_id == campaign, among(Task.task_index, tasks))
+        .where(Task.campaign_id == campaign, among(Task.task_index, "tasks"))
         .order_by(Task.task_index)
-        .with_for_update(key_share=True)   # new results and attempts refer to these rows, and need not wait
+        .with_for_update(key_share=True),   # new results and attempts refer to these rows, and need not wait
+        {"tasks": tasks},
     )
     for index in tasks:
         settle(connection, campaign, index)
@@ -168,7 +180,8 @@ def distrust(connection: Connection, campaign: int, worker: str, index: int) -> 
     """Trust a worker no more: its leases end, its results are evaluated again by others."""
     connection.execute(update(Worker).where(Worker.id == worker).values(distrusted=Now()))
     transitions.record(connection, campaign, EventKind.DISTRUSTED, index, None, f"worker {worker}")
-    transitions.end(connection, Attempt.worker_id == worker, Outcome.EXPIRED, "its worker is distrusted")
+    note = "its worker is distrusted"
+    transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker)
     concerned = select(Attempt.campaign_id).where(Attempt.worker_id == worker).distinct()
     for own in connection.scalars(concerned).all():
         queue(connection, own, queries.untrusted(connection, own, worker))

@@ -1,4 +1,7 @@
-"""What happens to tasks and attempts within a transaction: each function is one change of state."""
+"""What happens to tasks and attempts within a transaction: each function is one change of state.
+
+Statements of the life of every task are composed once, here: to compose one takes longer than to execute it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,23 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Float, Integer, Select, String, delete, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    Select,
+    String,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.sql.dml import ReturningInsert
 
 from db.bulk import among, given, insert_new, update_statistics
 from db.clock import Now
@@ -15,6 +34,12 @@ from db.records import Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
 BULK_ROWS = 10_000
+CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
+
+# Which running attempts end:
+EXPIRED: ColumnElement[bool] = Attempt.deadline < Now()
+CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
+OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
 
 
 def insert_tasks(connection: Connection, campaign: int, work: Sequence[float]) -> None:
@@ -31,36 +56,48 @@ def insert_tasks(connection: Connection, campaign: int, work: Sequence[float]) -
     update_statistics(connection, Task)
 
 
+def starting(tasks: Select[int, int]) -> ReturningInsert[int, int]:
+    """Start an attempt at every (campaign, task) that a query selects: its parameters, ``worker``, ``seconds``."""
+    rows = tasks.add_columns(
+        bindparam("worker", type_=String), Now(), Now() + bindparam("seconds", type_=Float(53))
+    )
+    columns = ["campaign_id", "task_index", "worker_id", "granted", "deadline"]
+    return insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
+
+
+def grant(
+    connection: Connection, start: ReturningInsert[int, int], parameters: dict[str, object]
+) -> dict[int, int]:
+    """Execute what :func:`starting` gave; the attempts by task."""
+    return {row.task_index: row.id for row in connection.execute(start, parameters)}
+
+
+_START_READY = starting(
+    select(Task.campaign_id, Task.task_index)
+    .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY)
+    .order_by(Task.work.desc())
+    .limit(bindparam("count", type_=Integer))
+    .with_for_update(skip_locked=True)
+)
+_LEASE = (
+    update(Task)
+    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
+    .values(state=TaskState.LEASED)
+    .returning(Task.task_index, Task.work)
+)
+
+
 def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first."""
-    ready = (
-        select(Task.campaign_id, Task.task_index)
-        .where(Task.campaign_id == campaign, Task.state == TaskState.READY)
-        .order_by(Task.work.desc())
-        .limit(count)
-        .with_for_update(skip_locked=True)
-    )
-    attempts = grant(connection, ready, worker, seconds) if count else {}
+    if not count:
+        return []
+    parameters: dict[str, object] = {"campaign": campaign, "worker": worker, "count": count, "seconds": seconds}
+    attempts = grant(connection, _START_READY, parameters)
     if not attempts:
         return []
-    leased = connection.execute(
-        update(Task)
-        .where(Task.campaign_id == campaign, among(Task.task_index, attempts))
-        .values(state=TaskState.LEASED)
-        .returning(Task.task_index, Task.work)
-    )
+    leased = connection.execute(_LEASE, {"campaign": campaign, "tasks": attempts})
     leases = [Lease(attempts[row.task_index], row.task_index, row.work) for row in leased]
     return sorted(leases, key=lambda lease: -lease.work)
-
-
-def grant(connection: Connection, tasks: Select[int, int], worker: str, seconds: float) -> dict[int, int]:
-    """Start an attempt at every (campaign, task) that a query selects; the attempts by task."""
-    rows = tasks.add_columns(literal(worker), Now(), Now() + literal(seconds, Float(53)))
-    columns = ["campaign_id", "task_index", "worker_id", "granted", "deadline"]
-    started = connection.execute(
-        insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
-    )
-    return {row.task_index: row.id for row in started}
 
 
 def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delivery]) -> set[int]:
@@ -86,13 +123,15 @@ def _insertion(dialect: str) -> Any:
     return new.returning(Result.task_index)
 
 
+_COMPLETE = update(Attempt).where(CHOSEN, Attempt.ended.is_(None)).values(ended=Now(), outcome=Outcome.DONE)
+
+
 def complete(connection: Connection, campaign: int, first: Sequence[Delivery]) -> None:
     """End the attempts that brought the first results of their tasks, which are done."""
     if not first:
         return
     # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
-    running = among(Attempt.id, [each.attempt for each in first]), Attempt.ended.is_(None)
-    connection.execute(update(Attempt).where(*running).values(ended=Now(), outcome=Outcome.DONE))
+    connection.execute(_COMPLETE, {"attempts": [each.attempt for each in first]})
     set_state(connection, campaign, [each.result.index for each in first], TaskState.DONE)
 
 
@@ -110,7 +149,7 @@ def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bo
     """An attempt failed by itself; whether its task (or the recheck of a task that is done) is set aside
     for failing too often."""
     index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
-    if not end(connection, Attempt.id == attempt, Outcome.FAILED, reason) or index is None:
+    if not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]) or index is None:
         return False
     key = Task.campaign_id == campaign, Task.task_index == index
     connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
@@ -122,31 +161,57 @@ def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bo
     return True
 
 
-def end(connection: Connection, which: object, outcome: Outcome, note: str | None) -> int:
-    """End running attempts; their tasks are ready again unless done.  Returns how many."""
-    ended = connection.execute(
+@cache
+def _ending(which: ColumnElement[bool]) -> Any:
+    # An attempt may have a note from its beginning.
+    note = func.coalesce(bindparam("why", type_=String), Attempt.note)
+    return (
         update(Attempt)
-        .where(which, Attempt.ended.is_(None))  # type: ignore[arg-type]
-        .values(ended=Now(), outcome=outcome, **({} if note is None else {"note": note}))
+        .where(which, Attempt.ended.is_(None))
+        .values(ended=Now(), outcome=bindparam("how", type_=String), note=note)
         .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index)
-    ).all()
+    )
+
+
+_LEAVE_RECHECKS = update(Recheck).where(among(Recheck.attempt_id, "attempts")).values(attempt_id=None)
+
+
+def end(
+    connection: Connection, which: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
+) -> int:
+    """End running attempts (EXPIRED, CHOSEN or OF_WORKER, with its parameter); their tasks are ready again
+    unless done.  Returns how many."""
+    ended = connection.execute(_ending(which), {"how": outcome, "why": note, **parameters}).all()
     if ended:
-        own = among(Recheck.attempt_id, [row.id for row in ended])
-        connection.execute(update(Recheck).where(own).values(attempt_id=None))
+        connection.execute(_LEAVE_RECHECKS, {"attempts": [row.id for row in ended]})
     for campaign in {row.campaign_id for row in ended}:
         indices = [row.task_index for row in ended if row.campaign_id == campaign]
         set_state(connection, campaign, indices, TaskState.READY, TaskState.LEASED)
     return len(ended)
 
 
+_RUNNING = CHOSEN, Attempt.ended.is_(None)
+_RENEW = update(Attempt).where(*_RUNNING).values(deadline=Now() + bindparam("seconds", type_=Float(53)))
+_RENEWED = select(Attempt.id).where(*_RUNNING)
+
+
+def renew(connection: Connection, attempts: list[int], seconds: float) -> set[int]:
+    """Move the deadlines of running attempts to ``seconds`` from now; returns those that run."""
+    connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
+    return set(connection.scalars(_RENEWED, {"attempts": attempts}))
+
+
+@cache
+def _setting(state: TaskState, only: TaskState | None) -> Update:
+    tasks = update(Task).where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
+    return (tasks if only is None else tasks.where(Task.state == only)).values(state=state)
+
+
 def set_state(
     connection: Connection, campaign: int, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
     """Put tasks into a state, or only those that are in state ``only``."""
-    chosen = update(Task).where(Task.campaign_id == campaign, among(Task.task_index, indices))
-    if only is not None:
-        chosen = chosen.where(Task.state == only)
-    connection.execute(chosen.values(state=state))
+    connection.execute(_setting(state, only), {"campaign": campaign, "tasks": indices})
 
 
 def record(
