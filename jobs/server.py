@@ -18,8 +18,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -35,6 +36,7 @@ from jobs import wire
 from jobs.campaign import key_of
 from jobs.evaluation import plan_of
 from jobs.wire import BadMessage
+from langford.methods import Plan
 
 LARGEST_BODY = 4 * 2**20
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
@@ -70,6 +72,8 @@ class RateLimit:
 def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = None) -> Starlette:
     """The server of these campaigns of a ledger; raises NoSuchCampaign."""
     campaigns = {name: ledger.campaign(name) for name in names}
+    # Now, and not while the first worker waits for an answer.
+    plans = {campaign.id: plan_of(key_of(campaign)) for campaign in campaigns.values()}
     limit = limit or RateLimit()
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
@@ -111,7 +115,7 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
         route("/renewals", "POST", Role.WORKER, _renew),
         route("/releases", "POST", Role.WORKER, _release),
         route("/failures", "POST", Role.WORKER, _fail),
-        route("/results", "POST", Role.WORKER, _accept),
+        route("/results", "POST", Role.WORKER, partial(_accept, plans)),
         route("/retries", "POST", Role.ADMIN, _retry),
     ])
 
@@ -180,12 +184,14 @@ def _fail(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, 
     return {"set_aside": ledger.fail(campaign, attempt, wire.text(fields["reason"]))}
 
 
-def _accept(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _accept(
+    plans: Mapping[int, Plan], ledger: Ledger, campaign: CampaignRecord, document: Any
+) -> dict[str, Any]:
     fields = wire.exactly(document, "deliveries")
     deliveries = [wire.delivery_of(each) for each in wire.several(fields["deliveries"])]
     if any(each.result.index >= campaign.tasks for each in deliveries):
         raise BadMessage(f"the campaign has {campaign.tasks} tasks")
-    return {"events": ledger.accept(campaign, plan_of(key_of(campaign)), deliveries)}
+    return {"events": ledger.accept(campaign, plans[campaign.id], deliveries)}
 
 
 def _retry(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
