@@ -34,3 +34,17 @@ def godfrey_sum(problem: Problem) -> int:
         ]
         total += prod(signs) * prod(sums)
     return total
+
+
+def orbit(component: int, length: int, alternation: int, negation: int) -> set[int]:
+    """All images of a polyphase component under reversal of its elements and two xor masks."""
+    places = sorted(range(length), key=lambda k: (min(k, length - 1 - k), k))   # element of each bit, from the top
+    found, fresh = set(), {component}
+    while fresh:
+        found |= fresh
+        images = {each ^ mask for each in fresh for mask in (alternation, negation)}
+        for each in fresh:
+            elements = {place: each >> length - 1 - bit & 1 for bit, place in enumerate(places)}
+            images.add(sum(elements[length - 1 - place] << length - 1 - bit for bit, place in enumerate(places)))
+        fresh = images - found
+    return found

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from langford.arithmetic import limbs, widths
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, MethodDoesNotApply
+from langford.methods import symmetries
 from langford.methods.components import IMAGES, Shape, components
 from langford.methods.plan import require_index
 from langford.problem import Problem
@@ -47,10 +48,6 @@ class PolyphasePlan:
     method = "polyphase"
 
     def __init__(self, problem: Problem, depth: int, tile_bits: int = TILE_BITS) -> None:
-        from langford.kernels.cpu import components as symmetries
-        from langford.kernels.cpu import polyphase as kernel
-
-        self._kernel, self._symmetries = kernel, symmetries
         self.problem, self.depth = problem, depth
         self.split = split = components(problem)
         evens = len(split.even)
@@ -153,10 +150,14 @@ class PolyphasePlan:
         self, first: int
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]:
         """What a tile needs that does not depend on u (kernels.cpu.polyphase.tile_tables)."""
+        from langford.kernels.cpu.polyphase import tile_tables
+
         length = self.split.v_length
+        tile = np.arange(first, first + (1 << self._tile_bits))
+        smallest, sizes = symmetries.orbits(tile, length, *self._masks(length))
         tables: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint16]]
-        tables = self._kernel.tile_tables(
-            first, self._tile_bits, length, *self._masks(length), self._shifts, self._strides, self._offsets
+        tables = tile_tables(
+            tile, np.where(smallest == tile, sizes, 0), length, self._shifts, self._strides, self._offsets
         )
         return tables
 
@@ -173,18 +174,14 @@ class PolyphasePlan:
         length = self.split.u_length
         block_bits = min(length - self._u_bits, U_BLOCK_BITS)
         for start in self._u_starts(u_class, block_bits):
-            yield self._symmetries.representatives(
-                start >> block_bits, block_bits, length, *self._masks(length)
-            )
+            yield symmetries.representatives(start, 1 << block_bits, length, *self._masks(length))
 
     def _u_starts(self, u_class: int, block_bits: int) -> Iterator[int]:
         """First component of every block of 2^block_bits of a prefix class."""
         alternation, negation = self._masks(self._u_bits)
         first, inner = int(self._u_prefixes[u_class]), self.split.u_length - self._u_bits
-        prefixes = {
-            self._symmetries.orbit(image, self._u_bits, 0, negation)[0] for image in (first, first ^ alternation)
-        }
-        for prefix in sorted(prefixes):
+        images = np.array([first, first ^ alternation])
+        for prefix in np.unique(symmetries.orbits(images, self._u_bits, 0, negation)[0]).tolist():
             yield from range(prefix << inner, (prefix + 1) << inner, 1 << block_bits)
 
     # -- arrays for the kernel ------------------------------------------------------------

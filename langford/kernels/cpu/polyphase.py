@@ -4,7 +4,7 @@ For one u, the odd sums of v are v times a matrix; two tables of partial rows (h
 low six bits of v) make them one vector addition.  A row holds, form by form, eight int16
 lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.  The even
 sums depend on autocorrelations alone: bitmaps rule out the v's with a vanishing one, tables
-give the products of the others.  Components are as in :mod:`langford.kernels.cpu.components`.
+give the products of the others.  Components are as in :mod:`langford.methods.symmetries`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit
 
 from langford.kernels.cpu.carry_save import add_words, make_room
-from langford.kernels.cpu.components import natural_order, orbit
 from langford.kernels.cpu.ir import LANES, add_rows, set_bits, trailing_zero_bits
 from langford.kernels.cpu.polyphase_term import accumulate
 
@@ -23,36 +22,52 @@ BLOCK_BITS = 14
 """v's whose high rows are held in one table (2^8 rows, in the second-level cache)."""
 
 
+@njit(cache=True)
+def natural_order(component, length):
+    """Bits of a component with element k at bit k."""
+    natural = np.int64(0)
+    front, back = 0, length - 1
+    for step in range(length):
+        bit = (component >> (length - 1 - step)) & 1
+        if step & 1:
+            natural |= bit << back
+            back -= 1
+        else:
+            natural |= bit << front
+            front += 1
+    return natural
+
+
 @njit(cache=True, nogil=True)
-def tile_tables(first, bits, length, alternation, negation, shifts, strides, offsets):
-    """What does not depend on u, for the 2^bits components from ``first``.
+def tile_tables(tile, orbit_sizes, length, shifts, strides, offsets):
+    """What does not depend on u, for the 2^bits components ``tile``, int64[2^bits], that follow each other.
+
+    orbit_sizes: int64[2^bits], the sizes of the representatives' orbits, 0 for other components.
 
     Returns
         sizes: int64[classes], the orbit sizes that occur among representatives;
-        members: uint64[classes, words], bit x set where first + x is a representative
+        members: uint64[classes, words], bit x set where tile[x] is a representative
             with that orbit size;
-        rows: uint64[even, length + 1, words], bit x of row (i, y) set where v = first + x
+        rows: uint64[even, length + 1, words], bit x of row (i, y) set where v = tile[x]
             has Σ_k v_k v_{k+shifts[i]} = 2y − terms;
         keys: uint16[2^bits, pairs], index into the table of :func:`even_table`: the lags
             2i and 2i+1 in mixed radix; key 0 also carries the sign Π_k v_k.
     """
-    words = 1 << max(0, bits - LOW_BITS)
+    words = max(1, tile.size >> LOW_BITS)
     evens, pairs = shifts.size, strides.size
     sizes = np.array([8, 4, 2, 1], np.int64)
     members = np.zeros((4, words), np.uint64)
     rows = np.zeros((evens, length + 1, words), np.uint64)
-    keys = np.zeros((1 << bits, pairs), np.uint16)
+    keys = np.zeros((tile.size, pairs), np.uint16)
     lag = np.zeros(evens + 1, np.int64)
-    for x in range(1 << bits):
-        v = first + x
-        word, bit = x >> LOW_BITS, np.uint64(1) << np.uint64(x & 63)
-        smallest, size = orbit(v, length, alternation, negation)
-        if smallest != v:
+    for x in range(tile.size):
+        if not orbit_sizes[x]:
             continue
+        word, bit = x >> LOW_BITS, np.uint64(1) << np.uint64(x & 63)
         for c in range(4):
-            if sizes[c] == size:
+            if sizes[c] == orbit_sizes[x]:
                 members[c, word] |= bit
-        natural = natural_order(v, length)
+        natural = natural_order(tile[x], length)
         for i in range(evens):
             terms = max(0, length - shifts[i])
             differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)

@@ -1,4 +1,4 @@
-// Polyphase components and their symmetries (kernels/cpu/components.py says what the bits mean).
+// Polyphase components and their symmetries (methods/symmetries.py says what the bits mean).
 #pragma once
 
 // Element k of the component whose bits are in natural order: +1, −1, or 0 outside.
