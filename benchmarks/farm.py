@@ -4,8 +4,9 @@
 
 Sixteen processes claim tasks in batches and hand in results at once, without computing anything: the sum 0
 passes the checks of a task.  "p99 claim" is the time of a whole batch, with all processes always asking; then
-with pauses.  The overhead is that of L(2,20) in tasks of about a second, on two
-workers of a server, against two processes that share a counter.
+with pauses.  The overhead is that of L(2,20) in tasks of about a second, on two workers of a server,
+against two processes that share a counter: pairs of runs, each in the other order than the one before, for
+what else the machine does makes single runs 10% slower or faster.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ WORKERS, TASKS, BATCH = 16, 20_000, 32
 PROBLEM, DEPTH = Problem.langford(12), 22
 LARGE = 131_072
 HUGE = 1_000_000
-PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (128, 1500.0)
+PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (192, 1700.0)
 """(tasks per claim, tasks a second if claims took no time): what two cores can do without queues."""
 SECOND_LONG, SECOND_LONG_DEPTH = Problem.langford(20), 12
+PAIRS = 7
 
 
 def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
@@ -93,15 +95,13 @@ def work(lease: Any, deliver: Any, quota: int, batch: int, pause: float) -> list
     return claims
 
 
-def race(
-    target: Any, *arguments: Any, tasks: int = TASKS, batch: int = BATCH, rate: float | None = None
-) -> tuple[float, float]:
+def race(target: Any, *arguments: Any, batch: int, rate: float | None) -> tuple[float, float]:
     """(tasks a second, p99 of a claim in ms) of all workers together."""
     pause = WORKERS * batch / rate if rate else 0.0
     context = multiprocessing.get_context("spawn")
     barrier, out = context.Barrier(WORKERS + 1), context.Queue()
     processes = [
-        context.Process(target=target, args=(*arguments, tasks // WORKERS, batch, pause, barrier, out))
+        context.Process(target=target, args=(*arguments, TASKS // WORKERS, batch, pause, barrier, out))
         for _ in range(WORKERS)
     ]
     for process in processes:
@@ -112,7 +112,14 @@ def race(
     seconds = time.perf_counter() - start
     for process in processes:
         process.join()
-    return tasks / seconds, 1000 * statistics.quantiles(claims, n=100)[98]
+    return TASKS / seconds, 1000 * statistics.quantiles(claims, n=100)[98]
+
+
+def report(what: str, batch: int, rate: float | None, target: Any, *arguments: Any) -> None:
+    speed, p99 = race(target, *arguments, batch=batch, rate=rate)
+    pauses = " with pauses" if rate else ""
+    print(f"| {TASKS:,} tasks, {WORKERS} workers{pauses}, {batch} tasks a claim, {what} "
+          f"| {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
 
 
 def new_campaign(where: str) -> tuple[Ledger, CampaignRecord]:
@@ -172,8 +179,12 @@ def bare_seconds(key: PlanKey) -> float:
     return end - start
 
 
-def farm_seconds(where: str, key: PlanKey) -> float:
-    """Two workers of a server: from the first lease to the last result, by the ledger's clock."""
+def farm_seconds(where: str, key: PlanKey) -> tuple[float, float]:
+    """(seconds, CPU seconds of the farm's own processes) with two workers of a server.
+
+    From the start of the first task to the last result, by the ledger's clock; the server's and the
+    workers' own CPU time, without that of the processes that evaluate, from the first result on.
+    """
     ledger, plan = Ledger(where, create=True), plan_of(key)
     campaign = ledger.create_campaign("overhead", plan.problem, key.method, key.depth, plan.work.tolist())
     server, url = served(where, campaign.name)
@@ -183,6 +194,13 @@ def farm_seconds(where: str, key: PlanKey) -> float:
         subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], env=environment, stderr=subprocess.DEVNULL)
         for k in range(2)
     ]
+    while not ledger.standing(campaign)[0].get("done"):
+        time.sleep(0.2)
+    own = [psutil.Process(process.pid) for process in (server, *workers)]
+    before = after = cpu_seconds(own)
+    while all(process.poll() is None for process in workers):
+        after = cpu_seconds(own)
+        time.sleep(0.2)
     for process in workers:
         process.wait()
     server.terminate()
@@ -190,18 +208,35 @@ def farm_seconds(where: str, key: PlanKey) -> float:
     with ledger._reading() as connection:
         # A worker's first task waits for its process to start: that is not the farm's doing.
         first = text("SELECT min(r.accepted - r.seconds) FROM result r")
-        return float(connection.scalar(text("SELECT max(accepted) FROM result")) - connection.scalar(first))
+        last = connection.scalar(text("SELECT max(accepted) FROM result"))
+        return float(last - connection.scalar(first)), after - before
+
+
+def cpu_seconds(processes: list[psutil.Process]) -> float:
+    times = [process.cpu_times() for process in processes]
+    return float(sum(each.user + each.system for each in times))
 
 
 def overhead(folder: Path) -> None:
-    """Print what a farm of tasks of a second costs, in the median of three pairs of runs."""
+    """Print what a farm of tasks of a second costs, in the median of some pairs of runs."""
     key = PlanKey(SECOND_LONG.name, "polyphase", SECOND_LONG_DEPTH)
-    pairs = [(bare_seconds(key), farm_seconds(str(folder / f"overhead-{k}.db"), key)) for k in range(3)]
-    bare, farm = (statistics.median(times) for times in zip(*pairs, strict=True))
-    ratio = statistics.median(farm / bare for bare, farm in pairs)
+    bare, farm, own = [], [], []
+    for pair in range(PAIRS):
+        for what in ("bare", "farm") if pair % 2 else ("farm", "bare"):
+            if what == "bare":
+                bare.append(bare_seconds(key))
+            else:
+                seconds, cpu = farm_seconds(str(folder / f"overhead-{pair}.db"), key)
+                farm.append(seconds)
+                own.append(cpu / (2 * seconds))
+    ratios = sorted(with_farm / without - 1 for with_farm, without in zip(farm, bare, strict=True))
     tasks = len(plan_of(key).work)
-    print(f"| {SECOND_LONG} in {tasks} tasks of {2 * bare / tasks:.2f} s, 2 workers of a server | {farm:.1f} s "
-          f"against {bare:.1f} s without a farm: {ratio - 1:+.1%} |", flush=True)
+    length = 2 * statistics.median(bare) / tasks
+    print(f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server, against none "
+          f"| {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
+          f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)}) |")
+    print(f"| CPU time of the server and of the workers' own processes meanwhile | {statistics.median(own):.1%} "
+          "of the two cores |", flush=True)
 
 
 def main() -> None:
@@ -219,25 +254,19 @@ def main() -> None:
     print("|---|---|")
     for kind, where in (("SQLite", str(folder / "large.db")), ("Postgres", database())):
         print(f"| a campaign of {LARGE:,} tasks created, {kind} | {creation(where, LARGE):.1f} s |", flush=True)
-    for kind, where in (("Postgres", database()), ("SQLite", str(folder / "direct.db"))):
-        new_campaign(where)[0].close()
-        speed, p99 = race(claim_directly, where)
-        what = f"{TASKS:,} tasks, {WORKERS} workers, {kind} directly"
-        print(f"| {what} | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
-        batch, rate = PACED_DIRECTLY
-        speed, p99 = race(claim_directly, where, tasks=15_360, batch=batch, rate=rate)
-        print(f"| with pauses, {batch} tasks a claim | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
-    where = str(folder / "served.db")
-    ledger, campaign = new_campaign(where)
-    token = ledger.new_token(campaign, Role.WORKER)
-    process, url = served(where, "bench")
-    speed, p99 = race(claim_remotely, url, token)
-    print(f"| the same through the server, SQLite | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
-    batch, rate = PACED_REMOTELY
-    speed, p99 = race(claim_remotely, url, token, tasks=15_000, batch=batch, rate=rate)
-    print(f"| with pauses, {batch} tasks a claim | {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
-    process.terminate()
-    process.wait()
+    for kind, place in (("Postgres", database), ("SQLite", lambda: str(folder / f"{uuid.uuid4().hex}.db"))):
+        for batch, rate in ((BATCH, None), PACED_DIRECTLY):
+            where = place()
+            new_campaign(where)[0].close()
+            report(f"{kind} directly", batch, rate, claim_directly, where)
+    for batch, rate in ((BATCH, None), PACED_REMOTELY):
+        where = str(folder / f"{uuid.uuid4().hex}.db")
+        ledger, campaign = new_campaign(where)
+        token = ledger.new_token(campaign, Role.WORKER)
+        process, url = served(where, campaign.name)
+        report("through the server, SQLite", batch, rate, claim_remotely, url, token)
+        process.terminate()
+        process.wait()
     where = str(folder / "huge.db")
     seconds = creation(where, HUGE)
     ledger = Ledger(where)
