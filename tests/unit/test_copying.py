@@ -14,9 +14,13 @@ from db.models import Task
 from db.states import Outcome, Role
 from jobs.campaign import result
 from langford.cli.main import cli
-from tests.unit.test_ledger import PLAN, TASKS, TRUE, fresh_database, new_campaign
+from tests.databases import fresh_database
+from tests.unit.test_ledger import PLAN, TASKS, TRUE, new_campaign
 
-WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
+WAYS = [
+    ("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres"),
+    ("pgbouncer", "sqlite"),
+]
 
 
 def used(where: str) -> None:

@@ -22,7 +22,8 @@ from langford.errors import CheckFailed, Incomplete
 from langford.problem import Problem
 from langford.reference import published
 from langford.result import Evaluation, PartialResult
-from tests.unit.test_ledger import PLAN, PROBLEM, TASKS, TRUE, forged, fresh_database
+from tests.databases import fresh_database
+from tests.unit.test_ledger import PLAN, PROBLEM, TASKS, TRUE, forged
 
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
 

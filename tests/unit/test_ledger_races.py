@@ -18,7 +18,8 @@ from db import Delivery, Ledger
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
 from langford.result import Expectation, PartialResult
-from tests.unit.test_ledger import HOUR, PLAN, PROBLEM, TASKS, TRUE, forged, fresh_database, new_campaign
+from tests.databases import fresh_database
+from tests.unit.test_ledger import HOUR, PLAN, PROBLEM, TASKS, TRUE, forged, new_campaign
 
 RIVALS = 4
 
@@ -39,7 +40,7 @@ def at_once(where: str, act: Callable[[Ledger, int], Any]) -> list[Any]:
         return list(pool.map(rival, range(RIVALS)))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return fresh_database(request.param, tmp_path)
 
