@@ -20,10 +20,14 @@ from langford.methods import METHODS
 from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 
-# About ten core seconds: long enough to interrupt anywhere.
-CAMPAIGN = ["run", "langford", "19", "--depth", "12", "--name", "soak"]
-ANSWER = "L(2,19) = 256,814,891,280\n"
-TASKS = len(METHODS["polyphase"].plan(Problem.langford(19), 12).work)
+# Some core seconds in tasks of 0.04 s: long enough to interrupt anywhere.
+CAMPAIGN = ["run", "langford", "16", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
+ANSWER = "L(2,16) = 326,721,800\n"
+TASKS = len(METHODS["godfrey"].plan(Problem.langford(16), 10).work)
+# Longer than another run needs to start.
+LONG_CAMPAIGN = ["run", "langford", "19", "--depth", "12", "--workers", "2", "--name", "soak"]
+LONG_ANSWER = "L(2,19) = 256,814,891,280\n"
+LONG_TASKS = len(METHODS["polyphase"].plan(Problem.langford(19), 12).work)
 
 
 @contextmanager
@@ -132,26 +136,26 @@ def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
 
 
 def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
-    with started(CAMPAIGN, tmp_path) as first:
+    with started(LONG_CAMPAIGN, tmp_path) as first:
         wait_for_results(tmp_path, first)
-        second = langford(*CAMPAIGN)
+        second = langford(*LONG_CAMPAIGN)
         _, errors = first.communicate(timeout=120)
     codes = {first.returncode, second.returncode}
     assert codes <= {0, 3}, errors + second.stderr
     assert 0 in codes
     [status] = json.loads(langford("status", "--json").stdout)
-    assert status["attempts"] == {"done": TASKS}
-    assert langford("result", "soak").stdout.startswith(ANSWER)
+    assert status["attempts"] == {"done": LONG_TASKS}
+    assert langford("result", "soak").stdout.startswith(LONG_ANSWER)
 
 
 def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
-    limited = langford(*CAMPAIGN, "--time-limit", "0:04")
+    limited = langford(*LONG_CAMPAIGN, "--time-limit", "0:04")
     assert limited.returncode == 3
     assert "time limit is near" in limited.stderr
     [status] = json.loads(langford("status", "--json").stdout)
-    assert 0 < status["tasks"]["done"] < TASKS
+    assert 0 < status["tasks"]["done"] < LONG_TASKS
     assert set(status["attempts"]) <= {"done", "released"}
-    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
+    assert langford(*LONG_CAMPAIGN).stdout.startswith(LONG_ANSWER)
 
 
 def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from jobs.evaluation import PlanKey, plan_of
 from jobs.mpi import share
 from tests.integration.conftest import COMMAND, ENVIRONMENT
 
-CAMPAIGN = "langford-19-polyphase-16"
-LONG = ("langford", "19", "--depth", "16")
-COUNT = "256,814,891,280"
+CAMPAIGN = "langford-16-godfrey-10"
+LONG = ("langford", "16", "--method", "godfrey", "--depth", "10")
+COUNT = "326,721,800"
 Mpirun = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -116,7 +116,7 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     assert before > 5
     assert COUNT in output_of(mpirun(3, *LONG))
     progress = ledger.progress(ledger.campaign(CAMPAIGN))
-    assert progress.tasks == {"done": len(plan_of(PlanKey("langford-19", "polyphase", 16)).work)}
+    assert progress.tasks == {"done": len(plan_of(PlanKey("langford-16", "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
 
 

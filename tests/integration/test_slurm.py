@@ -104,13 +104,14 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
 
 
 def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
-    campaign = ["langford", "15", "--method", "miller", "--depth", "4"]
+    campaign = ["langford", "16", "--method", "godfrey", "--depth", "10"]
+    name = "langford-16-godfrey-10"
     assert langford("create", *campaign).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
-    record = book.campaign(NAME)
+    record = book.campaign(name)
     worker = " ".join([*COMMAND, "run", *campaign, "--workers", "1"])
     command = f"trap '' TERM; cd {tmp_path}; {worker} & echo $! > process; wait"
-    script = array_script(NAME, 1, Resources(60), tmp_path, ["bash", "-c", command])
+    script = array_script(name, 1, Resources(60), tmp_path, ["bash", "-c", command])
     job = cluster.call("sbatch", "--parsable", content=script).strip()
     deadline = time.monotonic() + 180
     while not book.standing(record)[0].get("done"):
@@ -123,6 +124,6 @@ def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: 
         time.sleep(1)
     assert 0 < book.standing(record)[0]["done"] < record.tasks
     assert langford("run", *campaign).returncode == 0
-    assert result(book, record).published == COUNT
+    assert result(book, record).published == 326_721_800
     attempts = book.progress(record).attempts
     assert attempts.get("preempted", 0) + attempts.get("expired", 0) > 0
