@@ -5,8 +5,8 @@
 Sixteen processes claim tasks in batches and hand in results at once, without computing anything: the sum 0
 passes the checks of a task.  "p99 claim" is the time of a whole batch, with all processes always asking; then
 with pauses.  The overhead is that of L(2,20) in tasks of about a second, on two workers of a server,
-against two processes that share a counter: pairs of runs, each in the other order than the one before, for
-what else the machine does makes single runs 10% slower or faster.
+beside two processes that share a counter: at the same time, on the other half of the cores, and the other way
+round in the next pair.  One after the other, what else the machine does made runs 15% slower or faster.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -217,26 +218,37 @@ def cpu_seconds(processes: list[psutil.Process]) -> float:
     return float(sum(each.user + each.system for each in times))
 
 
+def on_cores(cores: set[int], what: Any, *arguments: Any) -> Any:
+    """Call something whose processes keep to these cores: they inherit what this thread may use."""
+    os.sched_setaffinity(0, cores)
+    return what(*arguments)
+
+
 def overhead(folder: Path) -> None:
     """Print what a farm of tasks of a second costs, in the median of some pairs of runs."""
     key = PlanKey(SECOND_LONG.name, "polyphase", SECOND_LONG_DEPTH)
-    bare, farm, own = [], [], []
-    for pair in range(PAIRS):
-        for what in ("bare", "farm") if pair % 2 else ("farm", "bare"):
-            if what == "bare":
-                bare.append(bare_seconds(key))
-            else:
-                seconds, cpu = farm_seconds(str(folder / f"overhead-{pair}.db"), key)
-                farm.append(seconds)
-                own.append(cpu / (2 * seconds))
-    ratios = sorted(with_farm / without - 1 for with_farm, without in zip(farm, bare, strict=True))
     tasks = len(plan_of(key).work)
-    length = 2 * statistics.median(bare) / tasks
-    print(f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server, against none "
-          f"| {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
+    cores = sorted(os.sched_getaffinity(0))
+    each = min(2, len(cores) // 2)
+    sides = [set(cores[:each]), set(cores[each : 2 * each])]
+    bare, farm, own = [], [], []
+    with ThreadPoolExecutor(2) as both:
+        for pair in range(PAIRS):
+            ledger = str(folder / f"overhead-{pair}.db")
+            here, there = sides if pair % 2 else sides[::-1]
+            with_farm = both.submit(on_cores, here, farm_seconds, ledger, key)
+            without = both.submit(on_cores, there, bare_seconds, key)
+            seconds, cpu = with_farm.result()
+            bare.append(without.result())
+            farm.append(seconds)
+            own.append(cpu / (each * seconds))
+    ratios = sorted(with_it / without_it - 1 for with_it, without_it in zip(farm, bare, strict=True))
+    length = each * statistics.median(bare) / tasks
+    print(f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server on {each} cores, against the "
+          f"same without a farm on as many | {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
           f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)}) |")
     print(f"| CPU time of the server and of the workers' own processes meanwhile | {statistics.median(own):.1%} "
-          "of the two cores |", flush=True)
+          f"of these cores |", flush=True)
 
 
 def main() -> None:

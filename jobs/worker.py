@@ -20,6 +20,8 @@ from jobs.outbox import Outbox
 from jobs.pool import Died, Failed, Finished, WorkerPool
 from jobs.wire import MOST_AT_ONCE, CampaignInfo
 
+WAIT_SECONDS = 0.5
+"""For results, which end the wait at once; signals and the return of the server are noticed after it."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
 """Between questions for work while other workers hold all of it: longer and longer, for there may be
 thousands who ask."""
@@ -107,7 +109,7 @@ class RemoteRun:
                 pool.submit(lease.attempt, lease.index)
             if not pool.in_flight and (draining or self._nothing_left()):
                 return draining
-            self._handle(list(pool.poll(0.1)))
+            self._handle(list(pool.poll(WAIT_SECONDS)))
             self._flush()
             if time.monotonic() - self._renewed > self._lease_seconds / 4:
                 self._renewed = time.monotonic()
