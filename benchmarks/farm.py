@@ -46,7 +46,7 @@ HUGE = 1_000_000
 PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (192, 1700.0)
 """(tasks per claim, tasks a second if claims took no time): what two cores can do without queues."""
 SECOND_LONG, SECOND_LONG_DEPTH = Problem.langford(20), 12
-PAIRS = 7
+PAIRS = 5
 
 
 def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:

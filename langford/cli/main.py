@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -37,6 +38,8 @@ for command in (
 
 def main() -> None:
     """Entry point: every deliberate error is one line and an exit code."""
+    # numpy's BLAS, which nothing here uses, would start a thread per core in every process of a pool.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         cli()
     except LangfordError as error:

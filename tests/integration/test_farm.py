@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from db import Delivery, Ledger
+from db.states import Role
 from jobs.campaign import key_of, result
 from jobs.client import RemoteCampaign, ServerRefuses
-from jobs.evaluation import plan_of
+from jobs.evaluation import PlanKey, plan_of
 from jobs.identity import Identity
 from langford.arithmetic.residue import residue
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
@@ -27,10 +28,10 @@ from tests.integration.test_ledger_files import small_disk
 
 __all__ = ["small_disk"]
 
-NAME, OPTIONS = "langford-16-godfrey-8", ("16", "--method", "godfrey", "--depth", "8")
-COUNT = 326_721_800
-LONG_NAME, LONG_OPTIONS = "langford-19-polyphase-16", ("19", "--depth", "16")
-"""A campaign that no worker finishes in some seconds."""
+CAMPAIGN, COUNT = PlanKey("langford-16", "godfrey", 8), 326_721_800
+LONG_CAMPAIGN = PlanKey("langford-19", "polyphase", 16)
+"""One that no worker finishes in some seconds."""
+NAME = "farmed"
 
 
 def free_port() -> int:
@@ -42,12 +43,11 @@ def free_port() -> int:
 class Farm:
     """A campaign in a ledger, its server, and its workers."""
 
-    def __init__(self, folder: Path, langford: Run, name: str, options: tuple[str, ...]) -> None:
-        self.folder, self.port, self.name = folder, free_port(), name
-        assert langford("create", "langford", *options).returncode == 0
-        self.token = langford("token", name).stdout.strip()
-        self.ledger = Ledger(str(folder / "langford.db"))
-        self.campaign = self.ledger.campaign(name)
+    def __init__(self, folder: Path, key: PlanKey) -> None:
+        self.folder, self.port = folder, free_port()
+        self.ledger, plan = Ledger(str(folder / "langford.db"), create=True), plan_of(key)
+        self.campaign = self.ledger.create_campaign(NAME, plan.problem, key.method, key.depth, plan.work.tolist())
+        self.token = self.ledger.new_token(self.campaign, Role.WORKER)
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
@@ -60,7 +60,7 @@ class Farm:
         return process
 
     def serve(self) -> subprocess.Popen[str]:
-        process = self.start("serve", self.name, "--port", str(self.port))
+        process = self.start("serve", NAME, "--port", str(self.port))
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -71,7 +71,7 @@ class Farm:
     def work(
         self, *options: str, port: int | None = None, outbox: str = "outbox", **variables: str
     ) -> subprocess.Popen[str]:
-        url = f"http://127.0.0.1:{port or self.port}/{self.name}"
+        url = f"http://127.0.0.1:{port or self.port}/{NAME}"
         return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **variables)
 
     def done(self) -> int:
@@ -93,7 +93,6 @@ class Farm:
         assert progress.tasks == {"done": self.campaign.tasks}
         assert progress.conflicts == 0
 
-
     def stop(self) -> None:
         """End all that runs."""
         for process in self.processes:
@@ -102,15 +101,15 @@ class Farm:
 
 
 @pytest.fixture
-def farm(tmp_path: Path, langford: Run) -> Iterator[Farm]:
-    made = Farm(tmp_path, langford, NAME, OPTIONS)
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, CAMPAIGN)
     yield made
     made.stop()
 
 
 @pytest.fixture
-def long_farm(tmp_path: Path, langford: Run) -> Iterator[Farm]:
-    made = Farm(tmp_path, langford, LONG_NAME, LONG_OPTIONS)
+def long_farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, LONG_CAMPAIGN)
     yield made
     made.stop()
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from typing import Any
 
 from hypothesis import settings
-from starlette.testclient import TestClient
 
 from db import CampaignRecord, Delivery, Lease, Ledger
 from db.errors import WorkerDistrusted
 from db.states import EventKind, Outcome, Role
 from jobs import server, wire
 from langford.methods import Plan
+from tests.asgi import Client
 from tests.unit.test_ledger import Histories
 
 
@@ -23,8 +22,7 @@ class RemoteLedger:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._served = ExitStack()
-        self._client: TestClient | None = None
+        self._client: Client | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
@@ -32,17 +30,18 @@ class RemoteLedger:
     def replicate(self, campaign: CampaignRecord, share: float) -> CampaignRecord:
         changed = self._ledger.replicate(campaign, share)
         token = self._ledger.new_token(campaign, Role.WORKER)
-        self._served.close()
-        # Entered, a client keeps its event loop from one request to the next.
-        self._client = self._served.enter_context(TestClient(
-            server.application(self._ledger, [campaign.name], server.RateLimit(1e9, 1e9)),
-            headers={"Authorization": f"Bearer {token}"},
-        ))
+        self._disconnect()
+        application = server.application(self._ledger, [campaign.name], server.RateLimit(1e9, 1e9))
+        self._client = Client(application, headers={"Authorization": f"Bearer {token}"})
         return changed
 
     def close(self) -> None:
-        self._served.close()
+        self._disconnect()
         self._ledger.close()
+
+    def _disconnect(self) -> None:
+        if self._client is not None:
+            self._client.close()
 
     def _post(self, path: str, **fields: Any) -> Any:
         assert self._client is not None

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
 from db import Delivery, Ledger
 from db.states import Role
 from jobs import server, wire
 from jobs.outbox import Outbox
 from langford.result import PartialResult
+from tests.asgi import Client
 from tests.unit.test_ledger import TASKS, TRUE, forged, new_campaign
 
 HUGE = st.integers(-(2**200), 2**200)
@@ -34,7 +34,7 @@ class Farm:
         self.ledger = Ledger(str(folder / "ledger.db"), create=True)
         self.campaign = new_campaign(self.ledger)
         self.tokens = {role: self.ledger.new_token(self.campaign, role) for role in Role}
-        self.client = TestClient(server.application(self.ledger, ["seven"], limit))
+        self.client = Client(server.application(self.ledger, ["seven"], limit))
 
     def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
@@ -49,6 +49,7 @@ class Farm:
 def farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path)
     yield made
+    made.client.close()
     made.ledger.close()
 
 

@@ -4,7 +4,9 @@
 // Shared memory is static: one block exists at a time.
 #pragma once
 #define LANGFORD_HOST
+#undef _FORTIFY_SOURCE   // its longjmp wants to stay on one stack
 #include <cmath>
+#include <csetjmp>
 #include <cstring>
 #include <ucontext.h>
 #include <utility>
@@ -17,8 +19,28 @@
 
 struct Dimensions { int x; };
 static Dimensions threadIdx, blockIdx, gridDim;
-static ucontext_t scheduler;
-static std::vector<ucontext_t> fibers;
+
+// A thread; between its turns it stays where it waits.  (Not by swapcontext, which asks the system for the
+// signal mask at every switch.)
+struct Fiber {
+    std::vector<char> stack = std::vector<char>(1 << 17);
+    ucontext_t start;
+    jmp_buf place;
+    enum { NEW, WAITING, DONE } state;
+};
+static std::vector<Fiber> fibers;
+static jmp_buf scheduler;
+
+static void give_way() {
+    if (!_setjmp(fibers[threadIdx.x].place)) _longjmp(scheduler, 1);
+}
+static void give_turn(int k) {
+    threadIdx.x = k;
+    if (_setjmp(scheduler)) return;
+    if (fibers[k].state == Fiber::WAITING) _longjmp(fibers[k].place, 1);
+    fibers[k].state = Fiber::WAITING;
+    setcontext(&fibers[k].start);
+}
 
 // Waits until `size` threads have come.
 struct Barrier { int come = 0, round = 0; };
@@ -30,7 +52,7 @@ static inline void wait_at(Barrier &barrier, int size) {
         barrier.come = 0;
         barrier.round++;
     }
-    while (barrier.round == round) swapcontext(&fibers[threadIdx.x], &scheduler);
+    while (barrier.round == round) give_way();
 }
 static inline void __syncthreads() { wait_at(block_barrier, fibers.size()); }
 static inline int __syncthreads_or(int found) {
@@ -128,27 +150,27 @@ template <class T> static inline T atomicAdd(T *at, T value) { T old = *at; *at 
 // Runs `body` for every thread of every block.
 template <class Body> static void launch(int blocks, int threads, Body body) {
     static Body *running;
-    static std::vector<bool> done;
     running = &body;
-    std::vector<std::vector<char>> stacks(threads, std::vector<char>(1 << 17));
+    fibers.resize(threads);
     gridDim.x = blocks;
     for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
-        fibers.assign(threads, ucontext_t());
-        done.assign(threads, false);
-        for (int k = 0; k < threads; k++) {
-            getcontext(&fibers[k]);
-            fibers[k].uc_stack.ss_sp = stacks[k].data();
-            fibers[k].uc_stack.ss_size = stacks[k].size();
-            fibers[k].uc_link = &scheduler;
-            makecontext(&fibers[k], +[] { (*running)(); done[threadIdx.x] = true; }, 0);
+        for (Fiber &fiber : fibers) {
+            fiber.state = Fiber::NEW;
+            getcontext(&fiber.start);
+            fiber.start.uc_stack.ss_sp = fiber.stack.data();
+            fiber.start.uc_stack.ss_size = fiber.stack.size();
+            makecontext(&fiber.start, +[] {
+                (*running)();
+                fibers[threadIdx.x].state = Fiber::DONE;
+                _longjmp(scheduler, 1);
+            }, 0);
         }
         for (bool any = true; any;) {
             any = false;
             for (int k = 0; k < threads; k++) {
-                if (done[k]) continue;
+                if (fibers[k].state == Fiber::DONE) continue;
                 any = true;
-                threadIdx.x = k;
-                swapcontext(&scheduler, &fibers[k]);
+                give_turn(k);
             }
         }
     }
