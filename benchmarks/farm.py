@@ -57,24 +57,31 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
     ledger.enrol(me.worker, me.host, me.process)
     measured(
         lambda count: ledger.lease(campaign, me.worker, count, 600),
-        lambda deliveries: ledger.accept(campaign, plan, deliveries), quota, batch, pause, barrier, out,
+        lambda deliveries: ledger.accept(campaign, plan, deliveries),
+        quota,
+        batch,
+        pause,
+        barrier,
+        out,
     )
 
 
-def claim_remotely(
-    url: str, token: str, quota: int, batch: int, pause: float, barrier: Any, out: Any
-) -> None:
+def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
     server = RemoteCampaign(url, token)
     me = Identity.fresh()
     server.enrol(me)
     measured(
-        lambda count: server.lease(me.worker, count, 600), server.deliver, quota, batch, pause, barrier, out,
+        lambda count: server.lease(me.worker, count, 600),
+        server.deliver,
+        quota,
+        batch,
+        pause,
+        barrier,
+        out,
     )
 
 
-def measured(
-    lease: Any, deliver: Any, quota: int, batch: int, pause: float, barrier: Any, out: Any
-) -> None:
+def measured(lease: Any, deliver: Any, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
     """Work together with the others, after a first task that finds everything loaded and connected."""
     work(lease, deliver, 1, 1, 0.0)
     barrier.wait()
@@ -119,8 +126,11 @@ def race(target: Any, *arguments: Any, batch: int, rate: float | None) -> tuple[
 def report(what: str, batch: int, rate: float | None, target: Any, *arguments: Any) -> None:
     speed, p99 = race(target, *arguments, batch=batch, rate=rate)
     pauses = " with pauses" if rate else ""
-    print(f"| {TASKS:,} tasks, {WORKERS} workers{pauses}, {batch} tasks a claim, {what} "
-          f"| {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |", flush=True)
+    print(
+        f"| {TASKS:,} tasks, {WORKERS} workers{pauses}, {batch} tasks a claim, {what} "
+        f"| {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |",
+        flush=True,
+    )
 
 
 def new_campaign(where: str) -> tuple[Ledger, CampaignRecord]:
@@ -154,7 +164,7 @@ def served(where: str, name: str) -> tuple[subprocess.Popen[bytes], str]:
 
 def evaluate_next(key: PlanKey, next_task: Any, barrier: Any, out: Any) -> None:
     order = np.argsort(plan_of(key).work)[::-1]
-    evaluate(key, int(order[-1]))   # kernels are compiled
+    evaluate(key, int(order[-1]))  # kernels are compiled
     barrier.wait()
     while True:
         with next_task.get_lock():
@@ -244,11 +254,16 @@ def overhead(folder: Path) -> None:
             own.append(cpu / (each * seconds))
     ratios = sorted(with_it / without_it - 1 for with_it, without_it in zip(farm, bare, strict=True))
     length = each * statistics.median(bare) / tasks
-    print(f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server on {each} cores, against the "
-          f"same without a farm on as many | {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
-          f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)}) |")
-    print(f"| CPU time of the server and of the workers' own processes meanwhile | {statistics.median(own):.1%} "
-          f"of these cores |", flush=True)
+    print(
+        f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server on {each} cores, against the "
+        f"same without a farm on as many | {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
+        f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)}) |"
+    )
+    print(
+        f"| CPU time of the server and of the workers' own processes meanwhile | {statistics.median(own):.1%} "
+        f"of these cores |",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -294,8 +309,11 @@ def main() -> None:
     memory = psutil.Process(process.pid).memory_info().rss / 2**20
     process.terminate()
     process.wait()
-    print(f"| server of a campaign of {HUGE:,} tasks (created in {seconds:.1f} s) | {memory:.0f} MiB, "
-          f"1,000 tasks claimed in {1000 * claim:.0f} ms |", flush=True)
+    print(
+        f"| server of a campaign of {HUGE:,} tasks (created in {seconds:.1f} s) | {memory:.0f} MiB, "
+        f"1,000 tasks claimed in {1000 * claim:.0f} ms |",
+        flush=True,
+    )
     overhead(folder)
 
 

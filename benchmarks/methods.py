@@ -76,7 +76,9 @@ def time_command(arguments: list[str], runs: int, cold: bool) -> float:
             cache = f"{folder}/{run if cold else 'warm'}"
             start = time.perf_counter()
             subprocess.run(
-                [sys.executable, "-m", "langford", *arguments], check=True, capture_output=True,
+                [sys.executable, "-m", "langford", *arguments],
+                check=True,
+                capture_output=True,
                 env={**os.environ, "XDG_CACHE_HOME": cache},
             )
             seconds.append(time.perf_counter() - start)

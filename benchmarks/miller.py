@@ -27,8 +27,15 @@ from langford.reference import published
 SAMPLE_SECONDS = 5.0
 TABLE = [("miller", 2, n) for n in range(15, 20)] + [("regular", 2, n) for n in range(15, 19)]
 TRIPLES = [("miller", 3, n) for n in (17, 18, 19)]
-THESIS = {("miller", 17): 7.3, ("miller", 18): 73.6, ("miller", 19): 803.5, ("regular", 15): 1.5,
-          ("regular", 16): 14.3, ("regular", 17): 120.5, ("regular", 18): 1178.2}
+THESIS = {
+    ("miller", 17): 7.3,
+    ("miller", 18): 73.6,
+    ("miller", 19): 803.5,
+    ("regular", 15): 1.5,
+    ("regular", 16): 14.3,
+    ("regular", 17): 120.5,
+    ("regular", 18): 1178.2,
+}
 """Seconds on 258 (miller) and 40 (regular) K20X GPUs with their hosts' cores."""
 
 
@@ -86,10 +93,12 @@ def main() -> None:
     parser.add_argument("--quartets", action="store_true")
     options = parser.parse_args()
     print(f"{device_name(0)}, {cores()} cores")
-    print("| method | problem | nodes | cores alone, s (projected) | with GPU, s | nodes/s | sub-tasks on cores | "
-          "times faster | thesis, s |")
+    print(
+        "| method | problem | nodes | cores alone, s (projected) | with GPU, s | nodes/s | sub-tasks on cores | "
+        "times faster | thesis, s |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
-    with_gpu("miller", Problem.langford(14))   # whatever is made once
+    with_gpu("miller", Problem.langford(14))  # whatever is made once
     for method, copies, n in TABLE + TRIPLES:
         if n <= 17 or not options.quick:
             row(method, Problem.langford(n, copies))

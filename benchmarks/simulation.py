@@ -80,7 +80,7 @@ class Simulation:
         self.events: list[tuple[float, int, str, int, int]] = []
         self.order = itertools.count()
         self.done = 0
-        self.ready = TASKS   # or fewer: idle workers need not ask for what cannot be there
+        self.ready = TASKS  # or fewer: idle workers need not ask for what cannot be there
         self.useful = self.lost = self.offered = 0.0
         self.outcomes: Counter[str] = Counter()
         self.free_since: dict[int, float] = {}
@@ -109,7 +109,7 @@ class Simulation:
             if what == "expire":
                 self.ready += 1
             elif life != self.nodes[node].life:
-                continue   # meant for a worker that is gone
+                continue  # meant for a worker that is gone
             elif what == "free":
                 self.free_since[node] = self.now
                 self.nodes[node].worker = f"{node}-{life}"
@@ -141,7 +141,7 @@ class Simulation:
         assert lease is not None
         attempt, index, since = lease
         delivery = Delivery(attempt, PartialResult(index, 0, 0, 0), self.now - since, "{}")
-        [said] = self.ledger.accept(self.campaign, AnyPlan(), [delivery])   # type: ignore[arg-type]
+        [said] = self.ledger.accept(self.campaign, AnyPlan(), [delivery])  # type: ignore[arg-type]
         assert said is None, said
         self.useful += self.now - since
         self.done += 1

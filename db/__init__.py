@@ -5,6 +5,13 @@ from db.ledger import Ledger
 from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
 
 __all__ = [
-    "CampaignRecord", "Delivery", "Export", "Lease", "Ledger", "Progress", "TaskRecord", "joined",
+    "CampaignRecord",
+    "Delivery",
+    "Export",
+    "Lease",
+    "Ledger",
+    "Progress",
+    "TaskRecord",
+    "joined",
     "read_export",
 ]

@@ -30,8 +30,23 @@ SCHEMA = "0004"
 
 BUSY_SECONDS = 30
 NETWORK_FILE_SYSTEMS = {
-    "nfs", "nfs4", "lustre", "gpfs", "beegfs", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs",
-    "fuse.glusterfs", "fuse.sshfs", "orangefs", "pvfs2", "panfs", "wekafs",
+    "nfs",
+    "nfs4",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "fuse.glusterfs",
+    "fuse.sshfs",
+    "orangefs",
+    "pvfs2",
+    "panfs",
+    "wekafs",
 }
 
 
@@ -43,9 +58,7 @@ def ledger_url(where: str) -> URL:
             return url.set(drivername="postgresql+psycopg")
         if url.get_backend_name() == "sqlite":
             return url
-    raise LedgerUnreachable(
-        f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME"
-    )
+    raise LedgerUnreachable(f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME")
 
 
 def open_engine(where: str, create: bool, earlier: bool = False) -> Engine:
@@ -169,8 +182,7 @@ def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mount
             best, kind = point, fields[fields.index("-") + 1]
     if kind in NETWORK_FILE_SYSTEMS:
         raise NetworkFileSystem(
-            f"{file} is on {kind} ({best}), where SQLite corrupts: put the ledger on a local disk, "
-            "or use Postgres"
+            f"{file} is on {kind} ({best}), where SQLite corrupts: put the ledger on a local disk, or use Postgres"
         )
 
 
@@ -195,9 +207,7 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     if "not a database" in reason or "malformed" in reason:
         return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     if "locked" in reason:
-        return LedgerBusy(
-            f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done"
-        )
+        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
     if "deadlock" in reason:
         return LedgerBusy(
             f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"

@@ -40,17 +40,25 @@ class Export:
         numbers = {source: number for number, source in enumerate(sources)}
         documents: list[dict[str, object]] = [
             {
-                "format": FORMAT, "campaign": self.campaign, "problem": self.problem.name,
-                "method": self.method, "depth": self.depth, "tasks": self.tasks,
-                "sources": len(sources), "results": len(self.results),
+                "format": FORMAT,
+                "campaign": self.campaign,
+                "problem": self.problem.name,
+                "method": self.method,
+                "depth": self.depth,
+                "tasks": self.tasks,
+                "sources": len(sources),
+                "results": len(self.results),
             }
         ]
         documents += ({"source": source} for source in sources)
         documents += (
             {
-                "task": each.result.index, "value": str(each.result.value),
-                "residue": str(each.result.residue), "evaluated": str(each.result.evaluated),
-                "seconds": round(each.seconds, 6), "source": numbers[each.provenance],
+                "task": each.result.index,
+                "value": str(each.result.value),
+                "residue": str(each.result.residue),
+                "evaluated": str(each.result.evaluated),
+                "seconds": round(each.seconds, 6),
+                "source": numbers[each.provenance],
             }
             for each in sorted(self.results, key=lambda each: each.result.index)
         )
@@ -81,14 +89,13 @@ def read_export(file: Path) -> Export:
                 PartialResult(
                     document["task"], int(document["value"]), int(document["residue"]), int(document["evaluated"])
                 ),
-                document["seconds"], sources[document["source"]],
+                document["seconds"],
+                sources[document["source"]],
             )
             for document in documents[header["sources"] :]
         )
         problem = Problem.parse(header["problem"])
-        return Export(
-            header["campaign"], problem, header["method"], header["depth"], header["tasks"], results
-        )
+        return Export(header["campaign"], problem, header["method"], header["depth"], header["tasks"], results)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise BadExport(f"{file} is no export of langford ({error!r})") from error
     except BadExport:
@@ -110,9 +117,7 @@ def joined(exports: Sequence[Export]) -> Export:
                 "join exports of one campaign"
             )
         _add(found, each.results)
-    return Export(
-        first.campaign, first.problem, first.method, first.depth, first.tasks, tuple(found.values())
-    )
+    return Export(first.campaign, first.problem, first.method, first.depth, first.tasks, tuple(found.values()))
 
 
 def _add(found: dict[int, Evaluation], results: Iterable[Evaluation]) -> None:

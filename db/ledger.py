@@ -40,9 +40,16 @@ class Ledger(TokenRegister):
             existing = queries.campaign(connection, name)
             if existing is None:
                 identity = connection.execute(
-                    insert(Campaign).returning(Campaign.id).values(
-                        name=name, problem=problem.name, method=method, depth=depth,
-                        tasks=len(work), work=float(sum(work)), created=Now(),
+                    insert(Campaign)
+                    .returning(Campaign.id)
+                    .values(
+                        name=name,
+                        problem=problem.name,
+                        method=method,
+                        depth=depth,
+                        tasks=len(work),
+                        work=float(sum(work)),
+                        created=Now(),
                     )
                 ).scalar_one()
                 transitions.insert_tasks(connection, identity, work)
@@ -184,12 +191,16 @@ class Ledger(TokenRegister):
             if not new:
                 return []
             attempts = connection.scalars(
-                insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True).values(
-                    granted=Now(), deadline=Now()
-                ),
+                insert(Attempt)
+                .returning(Attempt.id, sort_by_parameter_order=True)
+                .values(granted=Now(), deadline=Now()),
                 [
-                    {"campaign_id": campaign.id, "task_index": each.result.index, "worker_id": worker,
-                     "note": origin(each)}
+                    {
+                        "campaign_id": campaign.id,
+                        "task_index": each.result.index,
+                        "worker_id": worker,
+                        "note": origin(each),
+                    }
                     for each in new
                 ],
             ).all()
@@ -203,7 +214,11 @@ class Ledger(TokenRegister):
         """All accepted results of a campaign, to be written to a file."""
         with self._reading() as connection:
             return Export(
-                campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
+                campaign.name,
+                campaign.problem,
+                campaign.method,
+                campaign.depth,
+                campaign.tasks,
                 tuple(queries.exported(connection, campaign.id)),
             )
 

@@ -96,9 +96,7 @@ class Result(Found, Base):
     """The accepted result of a task: at most one, by the primary key."""
 
     __tablename__ = "result"
-    __table_args__ = (
-        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
-    )
+    __table_args__ = (ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),)
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
@@ -108,9 +106,7 @@ class Recheck(Base):
     """A task with a result that another worker shall evaluate again; its attempt, while one runs."""
 
     __tablename__ = "recheck"
-    __table_args__ = (
-        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
-    )
+    __table_args__ = (ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),)
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id"))

@@ -23,7 +23,14 @@ def campaign(connection: Connection, name: str) -> CampaignRecord | None:
     if row is None:
         return None
     return CampaignRecord(
-        row.id, row.name, Problem.parse(row.problem), row.method, row.depth, row.tasks, row.work, row.created,
+        row.id,
+        row.name,
+        Problem.parse(row.problem),
+        row.method,
+        row.depth,
+        row.tasks,
+        row.work,
+        row.created,
         row.replicate,
     )
 
@@ -40,24 +47,21 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
         .where(Result.campaign_id == campaign_id)
         .order_by(Result.task_index)
     )
-    return [
-        PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)) for row in rows
-    ]
+    return [PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)) for row in rows]
 
 
 def exported(connection: Connection, campaign_id: int) -> list[Evaluation]:
     """All accepted results with time and provenance, by task."""
     rows = connection.execute(
-        select(
-            Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
-        )
+        select(Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance)
         .where(Result.campaign_id == campaign_id)
         .order_by(Result.task_index)
     )
     return [
         Evaluation(
             PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)),
-            row.seconds, row.provenance,
+            row.seconds,
+            row.provenance,
         )
         for row in rows
     ]
@@ -90,8 +94,13 @@ def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> di
 # By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
 _ATTEMPTS = (
     select(
-        Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Worker.distrusted,
-        Result.value, Result.attempt_id.label("by"),
+        Attempt.id,
+        Attempt.campaign_id,
+        Attempt.task_index,
+        Attempt.worker_id,
+        Worker.distrusted,
+        Result.value,
+        Result.attempt_id.label("by"),
     )
     .join(Worker, Worker.id == Attempt.worker_id)
     .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
@@ -139,8 +148,10 @@ def untrusted(connection: Connection, campaign_id: int, worker: str | None = Non
         .join(other, other.id == Witness.attempt_id)
         .join(third, third.id == other.worker_id)
         .where(
-            Witness.campaign_id == Result.campaign_id, Witness.task_index == Result.task_index,
-            Witness.value == Result.value, third.distrusted.is_(None),
+            Witness.campaign_id == Result.campaign_id,
+            Witness.task_index == Result.task_index,
+            Witness.value == Result.value,
+            third.distrusted.is_(None),
         )
     )
     alone = (
@@ -161,8 +172,8 @@ def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) ->
 
 def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, str, str]]:
     """(worker, host, process) with running attempts."""
-    holders = select(Attempt.worker_id).distinct().where(
-        Attempt.campaign_id == campaign_id, Attempt.ended.is_(None)
+    holders = (
+        select(Attempt.worker_id).distinct().where(Attempt.campaign_id == campaign_id, Attempt.ended.is_(None))
     )
     rows = connection.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
     return [(row.id, row.host, row.process) for row in rows]
@@ -203,9 +214,9 @@ def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
         .group_by(Attempt.outcome)
     ).all()
     confirmed = connection.scalar(
-        select(func.count()).select_from(Event).where(
-            Event.campaign_id == campaign_id, Event.kind == EventKind.CONFIRMED
-        )
+        select(func.count())
+        .select_from(Event)
+        .where(Event.campaign_id == campaign_id, Event.kind == EventKind.CONFIRMED)
     )
     done = connection.execute(
         select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
@@ -226,8 +237,15 @@ def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[T
     """Tasks with their results, by index."""
     query = (
         select(
-            Task.task_index, Task.state, Task.work, Task.failures,
-            Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance,
+            Task.task_index,
+            Task.state,
+            Task.work,
+            Task.failures,
+            Result.value,
+            Result.residue,
+            Result.evaluated,
+            Result.seconds,
+            Result.provenance,
         )
         .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
         .where(Task.campaign_id == campaign_id)

@@ -42,20 +42,29 @@ def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _ME = select(
-    Worker.kernel, Worker.distrusted,
+    Worker.kernel,
+    Worker.distrusted,
     select(Recheck.task_index).where(Recheck.campaign_id == CAMPAIGN).exists().label("waiting"),
 ).where(Worker.id == _WORKER)
-_OWN = select(Witness.id).join(Attempt, Attempt.id == Witness.attempt_id).where(
-    Witness.campaign_id == Recheck.campaign_id, Witness.task_index == Recheck.task_index,
-    Attempt.worker_id == _WORKER,
-).correlate(Recheck)
+_OWN = (
+    select(Witness.id)
+    .join(Attempt, Attempt.id == Witness.attempt_id)
+    .where(
+        Witness.campaign_id == Recheck.campaign_id,
+        Witness.task_index == Recheck.task_index,
+        Attempt.worker_id == _WORKER,
+    )
+    .correlate(Recheck)
+)
 _START_RECHECKS = transitions.starting(
     select(Recheck.campaign_id, Recheck.task_index)
     .join(Result, (Result.campaign_id == Recheck.campaign_id) & (Result.task_index == Recheck.task_index))
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)
     .where(
-        Recheck.campaign_id == CAMPAIGN, Recheck.attempt_id.is_(None), Attempt.worker_id != _WORKER,
+        Recheck.campaign_id == CAMPAIGN,
+        Recheck.attempt_id.is_(None),
+        Attempt.worker_id != _WORKER,
         ~_OWN.exists(),
     )
     .order_by(Worker.kernel == bindparam("own_kernel"), Recheck.task_index)
@@ -76,7 +85,11 @@ def claim(connection: Connection, campaign: int, worker: str, count: int, second
     if me is None or not me.waiting:
         return []
     parameters: dict[str, object] = {
-        "campaign": campaign, "worker": worker, "own_kernel": me.kernel, "count": count, "seconds": seconds
+        "campaign": campaign,
+        "worker": worker,
+        "own_kernel": me.kernel,
+        "count": count,
+        "seconds": seconds,
     }
     attempts = transitions.grant(connection, _START_RECHECKS, parameters)
     if not attempts:
@@ -127,7 +140,7 @@ def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery
         select(Task.task_index)
         .where(Task.campaign_id == campaign, among(Task.task_index, "tasks"))
         .order_by(Task.task_index)
-        .with_for_update(key_share=True),   # new results and attempts refer to these rows, and need not wait
+        .with_for_update(key_share=True),  # new results and attempts refer to these rows, and need not wait
         {"tasks": tasks},
     )
     for index in tasks:
@@ -153,7 +166,9 @@ def settle(connection: Connection, campaign: int, index: int) -> None:
             _unqueue(connection, campaign, index)
         return
     turncoats = {
-        vote.worker for vote in votes for other in votes
+        vote.worker
+        for vote in votes
+        for other in votes
         if other.worker == vote.worker and other.value != vote.value
     }
     voters: dict[str, set[str]] = {vote.value: set() for vote in votes}
@@ -207,9 +222,11 @@ def _exchange(connection: Connection, campaign: int, index: int, witness: int | 
     """Make a witness the accepted result, and that a witness."""
     key = Result.campaign_id == campaign, Result.task_index == index
     old = connection.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*key)).mappings().one()
-    new = connection.execute(
-        select(*(getattr(Witness, name) for name in CONTENT)).where(Witness.id == witness)
-    ).mappings().one()
+    new = (
+        connection.execute(select(*(getattr(Witness, name) for name in CONTENT)).where(Witness.id == witness))
+        .mappings()
+        .one()
+    )
     connection.execute(update(Result).where(*key).values(**new))
     connection.execute(update(Witness).where(Witness.id == witness).values(**old))
 

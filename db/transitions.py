@@ -47,9 +47,7 @@ def insert_tasks(connection: Connection, campaign: int, work: Sequence[float]) -
     rows = given(connection.dialect.name, [Task.task_index, Task.work]).add_columns(
         literal(campaign, Integer), literal(TaskState.READY, String), literal(0, Integer)
     )
-    new = insert(Task).from_select(
-        [Task.task_index, Task.work, Task.campaign_id, Task.state, Task.failures], rows
-    )
+    new = insert(Task).from_select([Task.task_index, Task.work, Task.campaign_id, Task.state, Task.failures], rows)
     for start in range(0, len(work), BULK_ROWS):
         part = enumerate(work[start : start + BULK_ROWS], start)
         connection.execute(new, {"rows": [{"task_index": index, "work": float(each)} for index, each in part]})
@@ -115,8 +113,14 @@ def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delive
 @cache
 def _insertion(dialect: str) -> Any:
     columns = [
-        Result.campaign_id, Result.task_index, Result.attempt_id, Result.value, Result.residue, Result.evaluated,
-        Result.seconds, Result.provenance,
+        Result.campaign_id,
+        Result.task_index,
+        Result.attempt_id,
+        Result.value,
+        Result.residue,
+        Result.evaluated,
+        Result.seconds,
+        Result.provenance,
     ]
     rows = given(dialect, columns).add_columns(Now())
     new = insert_new(dialect, Result).from_select([*columns, Result.accepted], rows)
@@ -139,9 +143,14 @@ def found_row(campaign: int, delivery: Delivery) -> dict[str, object]:
     """A delivery as a row of ``result`` or ``witness``."""
     found = delivery.result
     return {
-        "campaign_id": campaign, "task_index": found.index, "attempt_id": delivery.attempt,
-        "value": str(found.value), "residue": str(found.residue), "evaluated": str(found.evaluated),
-        "seconds": delivery.seconds, "provenance": delivery.provenance,
+        "campaign_id": campaign,
+        "task_index": found.index,
+        "attempt_id": delivery.attempt,
+        "value": str(found.value),
+        "residue": str(found.residue),
+        "evaluated": str(found.evaluated),
+        "seconds": delivery.seconds,
+        "provenance": delivery.provenance,
     }
 
 
@@ -215,7 +224,11 @@ def set_state(
 
 
 def record(
-    connection: Connection, campaign: int, kind: EventKind, task: int | None = None, attempt: int | None = None,
+    connection: Connection,
+    campaign: int,
+    kind: EventKind,
+    task: int | None = None,
+    attempt: int | None = None,
     detail: str = "",
 ) -> None:
     """Remember an event."""

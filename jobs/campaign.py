@@ -159,8 +159,9 @@ class CampaignRun:
     def _accept(self, finished: list[Finished]) -> None:
         leases = [self._leases.pop(message.token) for message in finished]
         deliveries = [
-            Delivery(message.token, message.evaluation.result, message.evaluation.seconds,
-                     message.evaluation.provenance)
+            Delivery(
+                message.token, message.evaluation.result, message.evaluation.seconds, message.evaluation.provenance
+            )
             for message in finished
         ]
         events = self._ledger.accept(self._campaign, self._plan, deliveries)

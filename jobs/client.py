@@ -76,7 +76,9 @@ class RemoteCampaign:
         context = ssl.create_default_context(cafile=certificate) if parts.scheme == "https" else True
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._http = httpx.Client(
-            verify=context, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT_SECONDS,
+            verify=context,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT_SECONDS,
         )
 
     def close(self) -> None:

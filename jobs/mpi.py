@@ -186,7 +186,8 @@ def serve(communicator: Any, key: PlanKey, device: str) -> None:
         try:
             found = evaluate(key, index, device)
             document = {
-                "result": _result_document(found.result), "seconds": found.seconds,
+                "result": _result_document(found.result),
+                "seconds": found.seconds,
                 "provenance": found.provenance,
             }
         except Exception as error:

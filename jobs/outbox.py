@@ -47,7 +47,7 @@ class Outbox:
             try:
                 yield wire.delivery_of(json.loads(file.read_text()))
             except FileNotFoundError:
-                continue   # another worker has sent it
+                continue  # another worker has sent it
             except (ValueError, wire.BadMessage):
                 with suppress(OSError):
                     file.replace(file.with_suffix(".bad"))

@@ -108,16 +108,18 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
     def route(path: str, method: str, role: Role, operation: Operation) -> Route:
         return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
 
-    return Starlette(routes=[
-        route("", "GET", Role.READER, _info),
-        route("/workers", "POST", Role.WORKER, _enrol),
-        route("/leases", "POST", Role.WORKER, _lease),
-        route("/renewals", "POST", Role.WORKER, _renew),
-        route("/releases", "POST", Role.WORKER, _release),
-        route("/failures", "POST", Role.WORKER, _fail),
-        route("/results", "POST", Role.WORKER, partial(_accept, plans)),
-        route("/retries", "POST", Role.ADMIN, _retry),
-    ])
+    return Starlette(
+        routes=[
+            route("", "GET", Role.READER, _info),
+            route("/workers", "POST", Role.WORKER, _enrol),
+            route("/leases", "POST", Role.WORKER, _lease),
+            route("/renewals", "POST", Role.WORKER, _renew),
+            route("/releases", "POST", Role.WORKER, _release),
+            route("/failures", "POST", Role.WORKER, _fail),
+            route("/results", "POST", Role.WORKER, partial(_accept, plans)),
+            route("/retries", "POST", Role.ADMIN, _retry),
+        ]
+    )
 
 
 class TooLarge(Exception):
@@ -144,10 +146,19 @@ def _error(status: int, message: str, headers: dict[str, str] | None = None) -> 
 
 def _info(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
     tasks, work = ledger.standing(campaign)
-    return asdict(wire.CampaignInfo(
-        campaign.name, campaign.problem.name, campaign.method, campaign.depth, campaign.tasks, campaign.work,
-        tasks, work, ledger.rechecks(campaign),
-    ))
+    return asdict(
+        wire.CampaignInfo(
+            campaign.name,
+            campaign.problem.name,
+            campaign.method,
+            campaign.depth,
+            campaign.tasks,
+            campaign.work,
+            tasks,
+            work,
+            ledger.rechecks(campaign),
+        )
+    )
 
 
 def _enrol(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
@@ -184,9 +195,7 @@ def _fail(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, 
     return {"set_aside": ledger.fail(campaign, attempt, wire.text(fields["reason"]))}
 
 
-def _accept(
-    plans: Mapping[int, Plan], ledger: Ledger, campaign: CampaignRecord, document: Any
-) -> dict[str, Any]:
+def _accept(plans: Mapping[int, Plan], ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "deliveries")
     deliveries = [wire.delivery_of(each) for each in wire.several(fields["deliveries"])]
     if any(each.result.index >= campaign.tasks for each in deliveries):
@@ -205,4 +214,3 @@ def _seconds(value: Any) -> float:
 def _attempts(ledger: Ledger, campaign: CampaignRecord, fields: dict[str, Any]) -> list[int]:
     """Those of the attempts that are the campaign's: a token opens no other campaign."""
     return ledger.own_attempts(campaign, [wire.integer(each) for each in wire.several(fields["attempts"])])
-

@@ -27,7 +27,7 @@ def depth_for(problem: Problem, method: Method, device: str, seconds: float) -> 
     probe = PlanKey(problem.name, method.name, min(max(deep, depths[0]), depths[-1]))
     work = plan_of(probe).work
     evaluate, index = evaluator_of(probe, device), int(np.argmax(work))
-    evaluate(index)   # whatever the device makes once
+    evaluate(index)  # whatever the device makes once
     start = time.perf_counter()
     evaluate(index)
     speed = work[index] / (time.perf_counter() - start)

@@ -57,7 +57,10 @@ def delivery_document(delivery: Delivery) -> dict[str, Any]:
     """A delivery as JSON."""
     numbers = {key: str(value) for key, value in asdict(delivery.result).items()}
     return {
-        "attempt": delivery.attempt, **numbers, "seconds": delivery.seconds, "provenance": delivery.provenance,
+        "attempt": delivery.attempt,
+        **numbers,
+        "seconds": delivery.seconds,
+        "provenance": delivery.provenance,
     }
 
 
@@ -65,9 +68,7 @@ def delivery_of(document: Any) -> Delivery:
     """The delivery that a document holds; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "value", "residue", "evaluated", "seconds", "provenance")
     result = PartialResult(*(number(fields[name]) for name in ("index", "value", "residue", "evaluated")))
-    return Delivery(
-        integer(fields["attempt"]), result, real(fields["seconds"]), text(fields["provenance"])
-    )
+    return Delivery(integer(fields["attempt"]), result, real(fields["seconds"]), text(fields["provenance"]))
 
 
 def lease_of(document: Any) -> Lease:

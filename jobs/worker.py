@@ -180,7 +180,7 @@ class RemoteRun:
                     self._say(f"task {delivery.result.index}: its result is {event}")
             self._unkept = []
         if waiting and not self._leases:
-            self._asking.succeeded()   # that may have been the last of all
+            self._asking.succeeded()  # that may have been the last of all
 
     def _give_back(self, outcome: Outcome, note: str) -> None:
         if self._leases:

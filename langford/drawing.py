@@ -85,14 +85,27 @@ def figure(arrangement: Arrangement) -> Figure:
     axes = drawn.add_axes((0, 0, 1, 1))
     for name, start, end in spans(arrangement):
         axes.add_patch(
-            Arc(((start + end) / 2, 0.5), end - start, end - start, theta1=0, theta2=180,
-                color=colour(name), linewidth=2)
+            Arc(
+                ((start + end) / 2, 0.5),
+                end - start,
+                end - start,
+                theta1=0,
+                theta2=180,
+                color=colour(name),
+                linewidth=2,
+            )
         )
     for place, name in enumerate(arrangement):
         axes.add_patch(
-            FancyBboxPatch((place - 0.38, -0.38), 0.76, 0.76, boxstyle="round,pad=0,rounding_size=0.12",
-                           facecolor=colour(name) if name else "white",
-                           edgecolor="black" if name else "lightgrey", linewidth=0.8)
+            FancyBboxPatch(
+                (place - 0.38, -0.38),
+                0.76,
+                0.76,
+                boxstyle="round,pad=0,rounding_size=0.12",
+                facecolor=colour(name) if name else "white",
+                edgecolor="black" if name else "lightgrey",
+                linewidth=0.8,
+            )
         )
         if name:
             axes.text(place, -0.02, str(name), ha="center", va="center", fontsize=10)

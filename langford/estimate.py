@@ -55,8 +55,13 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     order = SearchOrder.of(problem)
     switch = search.colours_at_random(problem.n, EXACT_COLOURS)
     leaves, _ = random_walks(
-        order.roots(problem), np.array(order.differences[1:], np.int64), problem.copies,
-        order.shapes(problem), switch - 1, walks, np.uint64(seed),
+        order.roots(problem),
+        np.array(order.differences[1:], np.int64),
+        problem.copies,
+        order.shapes(problem),
+        switch - 1,
+        walks,
+        np.uint64(seed),
     )
     published = leaves * order.weight
     if problem.mirrored:

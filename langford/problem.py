@@ -143,8 +143,12 @@ class Problem:
         return f"differences-{listed}-over-{self.places}{copies}{empty}"
 
     def __str__(self) -> str:
-        titles = {"langford": "L", "skolem": "Skolem", "hooked-skolem": "hooked Skolem",
-                  "hooked-langford": "hooked Langford"}
+        titles = {
+            "langford": "L",
+            "skolem": "Skolem",
+            "hooked-skolem": "hooked Skolem",
+            "hooked-langford": "hooked Langford",
+        }
         if self.variant == "differences":
             return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"
         return f"{titles[self.variant]}({self.copies},{self.n})"

@@ -64,6 +64,5 @@ class Expectation:
             )
         if not self.lowest <= result.value <= self.highest:
             raise CheckFailed(
-                f"{where}: {result.value} is outside {self.lowest}..{self.highest}; "
-                "evaluate the task again"
+                f"{where}: {result.value} is outside {self.lowest}..{self.highest}; evaluate the task again"
             )

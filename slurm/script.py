@@ -60,20 +60,34 @@ def array_script(
     Raises BadScript.
     """
     options = [
-        f"--array=0-{elements - 1}", *_resources(resources), "--requeue", "--open-mode=append",
-        f"--signal=B:TERM@{WARNING_SECONDS}", f"--output={_plain(str(logs))}/%A_%a.log",
+        f"--array=0-{elements - 1}",
+        *_resources(resources),
+        "--requeue",
+        "--open-mode=append",
+        f"--signal=B:TERM@{WARNING_SECONDS}",
+        f"--output={_plain(str(logs))}/%A_%a.log",
     ]
     return _text(name, options, setup, command)
 
 
 def reservation_script(
-    name: str, nodes: int, tasks_per_node: int, resources: Resources, logs: Path, launcher: Sequence[str],
-    command: Sequence[str], setup: Sequence[str] = (),
+    name: str,
+    nodes: int,
+    tasks_per_node: int,
+    resources: Resources,
+    logs: Path,
+    launcher: Sequence[str],
+    command: Sequence[str],
+    setup: Sequence[str] = (),
 ) -> str:
     """One MPI job on its own nodes: ``launcher`` (mpirun, or srun with an --mpi) starts ``command``."""
     options = [
-        f"--nodes={nodes}", f"--ntasks-per-node={tasks_per_node}", *_resources(resources),
-        "--open-mode=append", f"--signal=B:TERM@{WARNING_SECONDS}", f"--output={_plain(str(logs))}/%j.log",
+        f"--nodes={nodes}",
+        f"--ntasks-per-node={tasks_per_node}",
+        *_resources(resources),
+        "--open-mode=append",
+        f"--signal=B:TERM@{WARNING_SECONDS}",
+        f"--output={_plain(str(logs))}/%j.log",
     ]
     return _text(name, options, setup, [*launcher, *command])
 
@@ -81,9 +95,12 @@ def reservation_script(
 def _resources(resources: Resources) -> list[str]:
     minutes, seconds = divmod(resources.seconds, 60)
     chosen = {
-        "partition": resources.partition, "account": resources.account, "qos": resources.qos,
+        "partition": resources.partition,
+        "account": resources.account,
+        "qos": resources.qos,
         "time": f"{minutes // 60}:{minutes % 60:02}:{seconds:02}",
-        "cpus-per-task": resources.cpus and str(resources.cpus), "gres": resources.gres,
+        "cpus-per-task": resources.cpus and str(resources.cpus),
+        "gres": resources.gres,
     }
     for option in resources.extra:
         if not option.startswith("--"):

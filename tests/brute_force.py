@@ -29,16 +29,14 @@ def godfrey_sum(problem: Problem) -> int:
     total = 0
     for signs in product((1, -1), repeat=len(problem.filled)):
         x = dict(zip(problem.filled, signs, strict=True))
-        sums = [
-            sum(x[k] * x[k + d] for k in problem.filled if k + d in x) for d in problem.differences
-        ]
+        sums = [sum(x[k] * x[k + d] for k in problem.filled if k + d in x) for d in problem.differences]
         total += prod(signs) * prod(sums)
     return total
 
 
 def orbit(component: int, length: int, alternation: int, negation: int) -> set[int]:
     """All images of a polyphase component under reversal of its elements and two xor masks."""
-    places = sorted(range(length), key=lambda k: (min(k, length - 1 - k), k))   # element of each bit, from the top
+    places = sorted(range(length), key=lambda k: (min(k, length - 1 - k), k))  # element of each bit, from the top
     found, fresh = set(), {component}
     while fresh:
         found |= fresh

@@ -81,13 +81,24 @@ class Experiment:
     def document(self) -> dict[str, Any]:
         """The experiment as JSON."""
         return {
-            "name": self.name, "title": self.title, "x": self.x_label, "shows": self.shows,
+            "name": self.name,
+            "title": self.title,
+            "x": self.x_label,
+            "shows": self.shows,
             "best": dict(self.best.settings),
             "curves": [
-                {"label": curve.label, "trials": [
-                    {"x": trial.x, "seconds": trial.seconds, "settings": dict(trial.settings), "note": trial.note}
-                    for trial in curve.trials
-                ]}
+                {
+                    "label": curve.label,
+                    "trials": [
+                        {
+                            "x": trial.x,
+                            "seconds": trial.seconds,
+                            "settings": dict(trial.settings),
+                            "note": trial.note,
+                        }
+                        for trial in curve.trials
+                    ],
+                }
                 for curve in self.curves
             ],
         }

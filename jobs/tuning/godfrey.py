@@ -23,9 +23,7 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 class GodfreyBench:
     """One problem on one GPU; the launch that has proved best so far."""
 
-    def __init__(
-        self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch
-    ) -> None:
+    def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
         self.problem, self.cores, self.launch = problem, cores, launch
         self._compiler, self._watch = compiler, watch
 
@@ -63,22 +61,31 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     plan = bench.plan(4)
     title = f"{bench.problem} by godfrey on a GPU"
     grid = Experiment(
-        "grid", title, "blocks per multiprocessor",
+        "grid",
+        title,
+        "blocks per multiprocessor",
         tuple(
-            Curve(f"{threads} threads per block", tuple(
-                bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks))
-                for blocks in BLOCKS
-            ))
+            Curve(
+                f"{threads} threads per block",
+                tuple(
+                    bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks))
+                    for blocks in BLOCKS
+                ),
+            )
             for threads in THREADS
-        ), "figure 1.13",
+        ),
+        "figure 1.13",
     )
     bench.launch = replace(bench.launch, **grid.best.settings)
     yield grid
     plan.warm_up()
     yield Experiment(
-        "share", title, "share of the tasks for the cores",
+        "share",
+        title,
+        "share of the tasks for the cores",
         tuple(
             Curve(f"depth {depth}", until_slow(bench.shared(bench.plan(depth), share) for share in SHARES))
             for depth in DEPTHS
-        ), "figure 1.14",
+        ),
+        "figure 1.14",
     )

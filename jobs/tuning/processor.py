@@ -26,17 +26,27 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
         seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
         trials.append(Trial(depth, seconds, {"depth": depth}, f"{len(plan.work)} tasks"))
     found = Experiment(
-        "depth", f"{problem} by {method.name} on {cores} cores", "task depth p",
-        (Curve("all cores", tuple(trials)),), "figure 1.14, the processor's part",
+        "depth",
+        f"{problem} by {method.name} on {cores} cores",
+        "task depth p",
+        (Curve("all cores", tuple(trials)),),
+        "figure 1.14, the processor's part",
     )
     yield found
     plan = method.plan(problem, found.best.settings["depth"])
     yield Experiment(
-        "cores", f"{problem} by {method.name}", "cores",
-        (Curve(f"depth {plan.depth}", tuple(
-            Trial(count, watch.seconds(f"{count} cores", plan, lambda count=count: evaluated(plan, count)))  # type: ignore[misc]
-            for count in core_counts(cores)
-        )),),
+        "cores",
+        f"{problem} by {method.name}",
+        "cores",
+        (
+            Curve(
+                f"depth {plan.depth}",
+                tuple(
+                    Trial(count, watch.seconds(f"{count} cores", plan, lambda count=count: evaluated(plan, count)))  # type: ignore[misc]
+                    for count in core_counts(cores)
+                ),
+            ),
+        ),
         "how the processor's cores scale",
     )
 

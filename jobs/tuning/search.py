@@ -66,49 +66,91 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     most = plan.problem.n - 1
     usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
     around = range(usual - AROUND, usual + AROUND + 1)
-    yield bench.adopt(Experiment(
-        "lane-colours", title, "r, colours placed by a lane",
-        (Curve(plan.method, tuple(
-            bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most
-        )),), "r and registers, section 1.2.4",
-    ))
+    yield bench.adopt(
+        Experiment(
+            "lane-colours",
+            title,
+            "r, colours placed by a lane",
+            (Curve(plan.method, tuple(bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most)),),
+            "r and registers, section 1.2.4",
+        )
+    )
     if isinstance(plan, RegularPlan):
         free = (bench.trial(r, RegularPlan(plan.problem, plan.depth, r)) for r in range(1, MOST_TEST_FREE + 1))
         yield Experiment(
-            "test-free", title, "colours without a test in between", (Curve(plan.method, until_slow(free)),),
+            "test-free",
+            title,
+            "colours without a test in between",
+            (Curve(plan.method, until_slow(free)),),
             "r and registers, section 1.2.4",
         )
-    yield bench.adopt(Experiment(
-        "grid", title, "blocks per multiprocessor",
-        tuple(
-            Curve(f"{threads} threads per block", tuple(
-                bench.trial(lanes // threads, threads=threads, min_blocks=1024 // threads, blocks=lanes // threads)
-                for lanes in THREADS_PER_MULTIPROCESSOR
-            ))
-            for threads in THREADS
-        ), "figure 1.9",
-    ))
-    yield bench.adopt(Experiment(
-        "schedule", title, "lanes that wait before their warp fetches rows",
-        tuple(
-            Curve(label, tuple(bench.trial(lanes, waiting=lanes, persistent=persistent) for lanes in WAITING))
-            for label, persistent in (("lanes take the next sub-task", True), ("each lane has its share", False))
-        ), "persistent threads against static assignment; 32: lanes wait for each other",
-    ))
-    yield bench.adopt(Experiment(
-        "streams", title, "streams",
-        (Curve(plan.method, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),), "figure 1.10",
-    ))
-    yield bench.adopt(Experiment(
-        "cores", title, f"cores of {bench.cores} that also compute; the others only feed the GPU",
-        (Curve(plan.method, tuple(
-            bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))
-        )),), "figure 1.11",
-    ))
-    yield bench.adopt(Experiment(
-        "share", title, "share of the sub-tasks for the cores",
-        (
-            Curve("set from the start", until_slow(bench.trial(share, cpu_share=share) for share in SHARES)),
-            Curve("what they take", (bench.trial(0.0, cpu_share=None),)),
-        ), "80/20 in section 1.2.5",
-    ))
+    yield bench.adopt(
+        Experiment(
+            "grid",
+            title,
+            "blocks per multiprocessor",
+            tuple(
+                Curve(
+                    f"{threads} threads per block",
+                    tuple(
+                        bench.trial(
+                            lanes // threads, threads=threads, min_blocks=1024 // threads, blocks=lanes // threads
+                        )
+                        for lanes in THREADS_PER_MULTIPROCESSOR
+                    ),
+                )
+                for threads in THREADS
+            ),
+            "figure 1.9",
+        )
+    )
+    yield bench.adopt(
+        Experiment(
+            "schedule",
+            title,
+            "lanes that wait before their warp fetches rows",
+            tuple(
+                Curve(label, tuple(bench.trial(lanes, waiting=lanes, persistent=persistent) for lanes in WAITING))
+                for label, persistent in (
+                    ("lanes take the next sub-task", True),
+                    ("each lane has its share", False),
+                )
+            ),
+            "persistent threads against static assignment; 32: lanes wait for each other",
+        )
+    )
+    yield bench.adopt(
+        Experiment(
+            "streams",
+            title,
+            "streams",
+            (Curve(plan.method, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),),
+            "figure 1.10",
+        )
+    )
+    yield bench.adopt(
+        Experiment(
+            "cores",
+            title,
+            f"cores of {bench.cores} that also compute; the others only feed the GPU",
+            (
+                Curve(
+                    plan.method,
+                    tuple(bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))),
+                ),
+            ),
+            "figure 1.11",
+        )
+    )
+    yield bench.adopt(
+        Experiment(
+            "share",
+            title,
+            "share of the sub-tasks for the cores",
+            (
+                Curve("set from the start", until_slow(bench.trial(share, cpu_share=share) for share in SHARES)),
+                Curve("what they take", (bench.trial(0.0, cpu_share=None),)),
+            ),
+            "80/20 in section 1.2.5",
+        )
+    )

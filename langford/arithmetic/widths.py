@@ -18,9 +18,7 @@ def sum_bound(problem: Problem) -> int:
 
 def product_bound(problem: Problem, halved_evens: bool = False) -> int:
     """Largest |Π_d S_d|; with ``halved_evens`` the sums of even differences count half."""
-    return prod(
-        max(1, terms // 2 if halved_evens and d % 2 == 0 else terms) for d, terms in problem.terms.items()
-    )
+    return prod(max(1, terms // 2 if halved_evens and d % 2 == 0 else terms) for d, terms in problem.terms.items())
 
 
 def points(problem: Problem) -> int:

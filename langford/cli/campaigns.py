@@ -24,34 +24,56 @@ WRONG = 4
 GPU_TASK_SECONDS = 20.0
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford run langford 19
   langford run langford 19 --method polyphase --depth 10
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
 
 Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
-aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N.""")
+aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N."""
+)
 @click.argument("variant", type=click.Choice(VARIANTS[:-1]))
 @click.argument("n", type=int)
 @click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
-@click.option("--depth", "-p", type=int, help="Task depth; default: that of the campaign in the ledger, else one "
-              "that makes tasks of seconds to minutes.")
-@click.option("--task-time", callback=seconds_of, metavar="TIME",
-              help="Choose the depth for tasks of at most this time, measured here; default on GPUs: 20 s.")
+@click.option(
+    "--depth",
+    "-p",
+    type=int,
+    help="Task depth; default: that of the campaign in the ledger, else one "
+    "that makes tasks of seconds to minutes.",
+)
+@click.option(
+    "--task-time",
+    callback=seconds_of,
+    metavar="TIME",
+    help="Choose the depth for tasks of at most this time, measured here; default on GPUs: 20 s.",
+)
 @click.option("--name", help="The campaign's name; default: problem, method and depth.")
 @ledger_option
 @click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
 @device_option
-@click.option("--time-limit", callback=seconds_of, metavar="TIME",
-              help="Stop in good time before: seconds or HH:MM:SS.")
+@click.option(
+    "--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
+)
 @json_option
 @click.pass_context
 def run(
-    context: click.Context, variant: str, n: int, copies: int, method: str | None, depth: int | None,
-    task_time: float | None, name: str | None, ledger: str, workers: int | None, device: str,
-    time_limit: float | None, as_json: bool,
+    context: click.Context,
+    variant: str,
+    n: int,
+    copies: int,
+    method: str | None,
+    depth: int | None,
+    task_time: float | None,
+    name: str | None,
+    ledger: str,
+    workers: int | None,
+    device: str,
+    time_limit: float | None,
+    as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
     problem = Problem.named(variant, n, copies)
@@ -63,7 +85,7 @@ def run(
     way = chosen_method(method, problem)
     places = devices(device, workers or cores())
     if depth is not None:
-        plan_of(PlanKey(problem.name, way.name, depth))   # a bad depth leaves no ledger behind
+        plan_of(PlanKey(problem.name, way.name, depth))  # a bad depth leaves no ledger behind
     book = Ledger(ledger, create=True)
     if depth is None:
         depth = _depth(book, name, problem, way, places[0], task_time)
@@ -99,31 +121,46 @@ def status(name: str | None, ledger: str, as_json: bool) -> None:
     campaigns = [book.campaign(name)] if name else book.campaigns()
     found = [(campaign, book.progress(campaign)) for campaign in campaigns]
     if as_json:
-        display.print_json([
-            {
-                "campaign": campaign.name, "problem": campaign.problem.name, "method": campaign.method,
-                "depth": campaign.depth, "tasks": progress.tasks, "work": progress.work,
-                "share_of_work": _share(campaign.work, progress.work), "seconds": progress.seconds,
-                "evaluated": str(progress.evaluated), "attempts": progress.attempts,
-                "confirmed": progress.confirmed, "conflicts": progress.conflicts,
-                "rechecks": progress.rechecks,
-            }
-            for campaign, progress in found
-        ])
+        display.print_json(
+            [
+                {
+                    "campaign": campaign.name,
+                    "problem": campaign.problem.name,
+                    "method": campaign.method,
+                    "depth": campaign.depth,
+                    "tasks": progress.tasks,
+                    "work": progress.work,
+                    "share_of_work": _share(campaign.work, progress.work),
+                    "seconds": progress.seconds,
+                    "evaluated": str(progress.evaluated),
+                    "attempts": progress.attempts,
+                    "confirmed": progress.confirmed,
+                    "conflicts": progress.conflicts,
+                    "rechecks": progress.rechecks,
+                }
+                for campaign, progress in found
+            ]
+        )
         return
     from rich.console import Console
     from rich.table import Table
 
     table = Table()
     for heading in ("campaign", "tasks", "done", "leased", "work", "computing time", "notes"):
-        table.add_column(heading, justify="left" if heading in ("campaign", "notes") else "right",
-                         overflow="fold")
+        table.add_column(heading, justify="left" if heading in ("campaign", "notes") else "right", overflow="fold")
     for campaign, progress in found:
-        notes = {"set aside": progress.tasks.get("set-aside", 0), "confirmed": progress.confirmed,
-                 "in conflict": progress.conflicts, "to recheck": progress.rechecks}
+        notes = {
+            "set aside": progress.tasks.get("set-aside", 0),
+            "confirmed": progress.confirmed,
+            "in conflict": progress.conflicts,
+            "to recheck": progress.rechecks,
+        }
         table.add_row(
-            campaign.name, f"{campaign.tasks:,}", f"{progress.tasks.get('done', 0):,}",
-            f"{progress.tasks.get('leased', 0):,}", f"{_share(campaign.work, progress.work):.1%}",
+            campaign.name,
+            f"{campaign.tasks:,}",
+            f"{progress.tasks.get('done', 0):,}",
+            f"{progress.tasks.get('leased', 0):,}",
+            f"{_share(campaign.work, progress.work):.1%}",
             display.duration(progress.seconds),
             ", ".join(f"{number} {what}" for what, number in notes.items() if number),
         )
@@ -134,10 +171,12 @@ def _share(total: float, work: dict[str, float]) -> float:
     return work.get("done", 0.0) / total if total else 1.0
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford result langford-24-polyphase-12
-  langford result --from jobs/campaigns/langford-27*.jsonl.gz""")
+  langford result --from jobs/campaigns/langford-27*.jsonl.gz"""
+)
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
@@ -198,15 +237,22 @@ def retry(name: str, ledger: str) -> None:
     print(f"{book.reopen(book.campaign(name))} tasks go back to the queue")
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford verify langford-19-polyphase-12 --sample 5
-  langford verify langford-19-polyphase-12 3 17""")
+  langford verify langford-19-polyphase-12 3 17"""
+)
 @click.argument("name")
 @click.argument("indices", nargs=-1, type=int)
 @ledger_option
-@click.option("--sample", type=click.IntRange(min=1), default=3, show_default=True,
-              help="Without INDICES: recompute so many random tasks.")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Without INDICES: recompute so many random tasks.",
+)
 @click.option("--seed", type=int, help="Make the sample reproducible.")
 @click.pass_context
 def verify(

@@ -22,21 +22,21 @@ SECONDS_WORTH_A_LEDGER = 1800.0
 LONGEST_COUNT = 31_557_600.0
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford count 16
   langford count 12 --variant skolem --json
   langford count 10 --copies 3
-  langford count --differences 1,2,4,5,7 --places 11 --empty 2""")
+  langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
+)
 @problem_options
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
 @click.option("--cores", "threads", type=click.IntRange(min=1), help="Default: all.")
 @device_option
 @click.option("--anyway", is_flag=True, help="Start even if it would take years.")
 @json_option
-def count(
-    method: str | None, threads: int | None, device: str, anyway: bool, as_json: bool, **chosen: Any
-) -> None:
+def count(method: str | None, threads: int | None, device: str, anyway: bool, as_json: bool, **chosen: Any) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen_problem(**chosen)
     from jobs import direct, forecast
@@ -64,19 +64,19 @@ def count(
     work = float(plan_of(key).work.sum())
     line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
     with line.shown():
-        found, seconds = direct.count(
-            key, places, lambda done, seconds: line.update(None, done, done, seconds)
-        )
+        found, seconds = direct.count(key, places, lambda done, seconds: line.update(None, done, done, seconds))
     if as_json:
         display.print_json(display.count_document(problem, way.name, found, seconds))
     else:
         display.print_count(problem, way.name, found, seconds, where)
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford estimate 31
-  langford estimate 32 --walks 10000000 --seed 7""")
+  langford estimate 32 --walks 10000000 --seed 7"""
+)
 @problem_options
 @click.option("--walks", type=click.IntRange(min=2), default=1_000_000, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
@@ -89,10 +89,16 @@ def estimate(walks: int, seed: int, as_json: bool, **chosen: Any) -> None:
 
     found = walk(problem, walks, seed)
     if as_json:
-        display.print_json({
-            "problem": problem.name, "estimate": found.value, "standard_error": found.standard_error,
-            "walks": found.walks, "fruitful": found.fruitful, "seed": seed,
-        })
+        display.print_json(
+            {
+                "problem": problem.name,
+                "estimate": found.value,
+                "standard_error": found.standard_error,
+                "walks": found.walks,
+                "fruitful": found.fruitful,
+                "seed": seed,
+            }
+        )
         return
     relative = found.standard_error / found.value if found.value else float("inf")
     print(f"{problem} ≈ {found.value:.5g} ± {found.standard_error:.2g} (one standard error, {relative:.2%})")

@@ -61,8 +61,10 @@ def print_count(problem: Problem, method: str, count: Count, seconds: float, whe
     up_to = " up to reversal" if problem.mirrored else ""
     rate = f", {count.evaluated / seconds:.2g} {METHODS[method].unit}/s" if seconds > 0 else ""
     print(f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places")
-    print(f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
-          f"{duration(seconds)} {where}{rate}")
+    print(
+        f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
+        f"{duration(seconds)} {where}{rate}"
+    )
     for check in count.checks:
         print(f"  checked   {check}")
     known = published(problem)
@@ -111,8 +113,10 @@ class ProgressLine:
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (
-            TextColumn("{task.description}"), BarColumn(),
-            TextColumn("{task.percentage:>5.1f}%"), TextColumn("{task.fields[done]} {task.fields[eta]}"),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>5.1f}%"),
+            TextColumn("{task.fields[done]} {task.fields[eta]}"),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as self._bar:
             self._bar.add_task(self._title, total=1.0, done="", eta="")

@@ -63,7 +63,7 @@ def _processor() -> Iterator[Finding]:
 def _tried(part: str, device: str, what: str) -> Finding:
     try:
         return Finding(part, WORKS, what + "; ".join(_trial(device, method) for method in ("polyphase", "godfrey")))
-    except Exception as error:   # whatever a driver or compiler may raise is the finding
+    except Exception as error:  # whatever a driver or compiler may raise is the finding
         return Finding(part, BROKEN, f"{what}{type(error).__name__}: {error}")
 
 

@@ -9,10 +9,12 @@ import click
 from langford.cli.options import ledger_option
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford export langford-28-polyphase-16
-  langford export langford-28-polyphase-16 --out part-1.jsonl.gz""")
+  langford export langford-28-polyphase-16 --out part-1.jsonl.gz"""
+)
 @click.argument("name")
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
@@ -29,10 +31,13 @@ def export(name: str, ledger: str, out: Path | None) -> None:
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
 
 
-@click.command("import", epilog="""\b
+@click.command(
+    "import",
+    epilog="""\b
 Examples:
   langford import part-1.jsonl.gz part-2.jsonl.gz
-  langford import jobs/campaigns/*.jsonl.gz --ledger records.db""")
+  langford import jobs/campaigns/*.jsonl.gz --ledger records.db""",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @ledger_option
 def import_(files: tuple[Path, ...], ledger: str) -> None:

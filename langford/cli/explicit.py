@@ -12,11 +12,14 @@ from langford.cli.options import chosen_problem, integers, json_option, problem_
 from langford.errors import BadProblem
 
 
-@click.command("list", epilog="""\b
+@click.command(
+    "list",
+    epilog="""\b
 Examples:
   langford list 7
   langford list 12 --limit 3
-  langford list 16 --sample 5 --seed 1""")
+  langford list 16 --sample 5 --seed 1""",
+)
 @problem_options
 @click.option("--count", "only_count", is_flag=True, help="Print how many, found one by one.")
 @click.option("--limit", type=click.IntRange(min=0), help="Stop after so many.")
@@ -46,11 +49,13 @@ def list_(
             print(" ".join(str(label) if label else "." for label in arrangement))
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford draw 7
   langford draw 28 --seed 1 --out l28.svg
-  langford draw --cubes 3,1,2,1,3,2""")
+  langford draw --cubes 3,1,2,1,3,2"""
+)
 @problem_options
 @click.option("--cubes", callback=integers, help="Draw this arrangement instead of a random one.")
 @click.option("--seed", type=int, help="Make the choice reproducible.")

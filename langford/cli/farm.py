@@ -24,9 +24,11 @@ from langford.machine import cores
 PORT = 8765
 
 replicate_option = click.option(
-    "--replicate", type=click.FloatRange(0, 1), metavar="SHARE",
+    "--replicate",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
     help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
-         "kind of device if there is one.",
+    "kind of device if there is one.",
 )
 
 
@@ -34,15 +36,23 @@ class OpenToAll(LangfordError):
     """A server would send tokens over a network in the clear."""
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
-  langford create langford 27 --depth 16 --ledger postgresql://host/records""")
+  langford create langford 27 --depth 16 --ledger postgresql://host/records"""
+)
 @plan_options
 @replicate_option
 @ledger_option
 def create(
-    variant: str, n: int, copies: int, method: str | None, depth: int | None, name: str | None,
-    replicate: float | None, ledger: str,
+    variant: str,
+    n: int,
+    copies: int,
+    method: str | None,
+    depth: int | None,
+    name: str | None,
+    replicate: float | None,
+    ledger: str,
 ) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     from db import Ledger
@@ -55,10 +65,12 @@ def create(
     print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford token langford-27-polyphase-16 > worker.token
-  langford token langford-27-polyphase-16 --role reader""")
+  langford token langford-27-polyphase-16 --role reader"""
+)
 @click.argument("campaign")
 @click.option("--role", type=click.Choice(["reader", "worker", "admin"]), default="worker", show_default=True)
 @click.option("--revoke", is_flag=True, help="Make all tokens of the campaign worthless instead.")
@@ -76,10 +88,12 @@ def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
         print(book.new_token(record, Role(role)))
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford serve langford-27-polyphase-16 --replicate 0.02
-  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key""")
+  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key"""
+)
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -89,8 +103,14 @@ Examples:
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
 @replicate_option
 def serve(
-    names: tuple[str, ...], ledger: str, host: str, port: int, certificate: str | None, key: str | None,
-    insecure: bool, replicate: float | None,
+    names: tuple[str, ...],
+    ledger: str,
+    host: str,
+    port: int,
+    certificate: str | None,
+    key: str | None,
+    insecure: bool,
+    replicate: float | None,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or _is_loopback(host)):
@@ -111,8 +131,14 @@ def serve(
             book.replicate(book.campaign(name), replicate)
     app = server.application(book, names)
     uvicorn.run(
-        app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
-        server_header=False, timeout_graceful_shutdown=5,
+        app,
+        host=host,
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=5,
     )
 
 
@@ -123,27 +149,46 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
-SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `langford run`.""")
+SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `langford run`."""
+)
 @click.argument("url")
 @token_option
 @trust_option
-@click.option("--outbox", type=click.Path(path_type=Path), envvar="LANGFORD_OUTBOX",
-              help="Folder for results on their way; default: in ~/.local/state/langford.")
+@click.option(
+    "--outbox",
+    type=click.Path(path_type=Path),
+    envvar="LANGFORD_OUTBOX",
+    help="Folder for results on their way; default: in ~/.local/state/langford.",
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
 @device_option
-@click.option("--time-limit", callback=seconds_of, metavar="TIME",
-              help="Stop in good time before: seconds or HH:MM:SS.")
-@click.option("--lease", type=click.FloatRange(min=1), default=120, show_default=True,
-              help="Seconds after its last sign of life that this worker's tasks go to others.")
+@click.option(
+    "--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    help="Seconds after its last sign of life that this worker's tasks go to others.",
+)
 @click.pass_context
 def work(
-    context: click.Context, url: str, token_file: Path | None, certificate: Path | None, outbox: Path | None,
-    workers: int | None, device: str, time_limit: float | None, lease: float,
+    context: click.Context,
+    url: str,
+    token_file: Path | None,
+    certificate: Path | None,
+    outbox: Path | None,
+    workers: int | None,
+    device: str,
+    time_limit: float | None,
+    lease: float,
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()

@@ -25,8 +25,14 @@ def save(experiment: Experiment, path: Path) -> None:
         axes.plot([each.x for each in trials], [each.seconds for each in trials], marker="o", label=curve.label)
     best = experiment.best
     axes.plot(
-        [best.x], [best.seconds], label=f"fastest: {best.seconds:.3g} s", linestyle="none", color="black",
-        marker="o", markersize=12, fillstyle="none",
+        [best.x],
+        [best.seconds],
+        label=f"fastest: {best.seconds:.3g} s",
+        linestyle="none",
+        color="black",
+        marker="o",
+        markersize=12,
+        fillstyle="none",
     )
     axes.set_title(experiment.title)
     axes.set_xlabel(experiment.x_label)
@@ -34,5 +40,5 @@ def save(experiment: Experiment, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    with matplotlib.rc_context({"svg.fonttype": "none"}):   # text stays text
+    with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text
         drawn.savefig(path, dpi=120)

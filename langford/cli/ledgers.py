@@ -10,10 +10,12 @@ def ledger() -> None:
     """Work on a ledger as a whole."""
 
 
-@ledger.command(epilog="""\b
+@ledger.command(
+    epilog="""\b
 Examples:
   langford ledger copy langford.db postgresql://host/langford
-  langford ledger copy postgresql://host/langford backup.db""")
+  langford ledger copy postgresql://host/langford backup.db"""
+)
 @click.argument("source")
 @click.argument("target")
 def copy(source: str, target: str) -> None:

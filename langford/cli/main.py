@@ -28,10 +28,27 @@ def cli() -> None:
 
 
 for command in (
-    counting.count, campaigns.run, campaigns.status, campaigns.result, campaigns.tasks,
-    campaigns.verify, campaigns.retry, exchange.export, exchange.import_, explicit.list_, explicit.draw,
-    counting.estimate, doctor.doctor, mpi.mpi, ledgers.ledger,
-    farm.create, farm.token, farm.serve, farm.work, slurm.slurm, tune.tune,
+    counting.count,
+    campaigns.run,
+    campaigns.status,
+    campaigns.result,
+    campaigns.tasks,
+    campaigns.verify,
+    campaigns.retry,
+    exchange.export,
+    exchange.import_,
+    explicit.list_,
+    explicit.draw,
+    counting.estimate,
+    doctor.doctor,
+    mpi.mpi,
+    ledgers.ledger,
+    farm.create,
+    farm.token,
+    farm.serve,
+    farm.work,
+    slurm.slurm,
+    tune.tune,
 ):
     cli.add_command(command)
 

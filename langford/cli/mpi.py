@@ -15,7 +15,8 @@ from langford.errors import LangfordError
 BAD_INPUT = 2
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   mpirun -n 4 langford mpi --static langford 16 --method godfrey --depth 10
   mpirun -n 5 langford mpi langford 19 --ledger /local/records.db
@@ -23,18 +24,30 @@ Examples:
 
 Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
 keeps a campaign in the ledger and hands tasks to the other ranks; running the same command again
-resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes as of `langford run`.""")
+resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes as of `langford run`."""
+)
 @click.option("--static", is_flag=True, help="Split the tasks by rank, without a ledger.")
 @plan_options
 @ledger_option
 @device_option
-@click.option("--time-limit", callback=seconds_of, metavar="TIME",
-              help="Stop in good time before: seconds or HH:MM:SS.")
+@click.option(
+    "--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
+)
 @json_option
 @click.pass_context
 def mpi(
-    context: click.Context, variant: str, n: int, static: bool, copies: int, method: str | None,
-    depth: int | None, name: str | None, ledger: str, device: str, time_limit: float | None, as_json: bool,
+    context: click.Context,
+    variant: str,
+    n: int,
+    static: bool,
+    copies: int,
+    method: str | None,
+    depth: int | None,
+    name: str | None,
+    ledger: str,
+    device: str,
+    time_limit: float | None,
+    as_json: bool,
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     from jobs import mpi as ranks
@@ -104,5 +117,5 @@ def _hand_out(
     pool.stop()
     code = conclude(book, campaign, report, stop, ledger, as_json)
     if stop.received:
-        communicator.Abort(code)   # the ranks would first finish their tasks
+        communicator.Abort(code)  # the ranks would first finish their tasks
     return code

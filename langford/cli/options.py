@@ -35,10 +35,12 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         click.option("--empty", callback=integers, help="With --differences: places that stay empty."),
         click.option("--places", type=int, help="With --differences: length of the row."),
-        click.option("--differences", callback=integers, metavar="D,D,…",
-                     help="Count this set of differences instead."),
-        click.option("--copies", "-s", type=int, default=2, show_default=True,
-                     help="Cubes of each colour (s in L(s, n))."),
+        click.option(
+            "--differences", callback=integers, metavar="D,D,…", help="Count this set of differences instead."
+        ),
+        click.option(
+            "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
+        ),
         click.option("--variant", type=click.Choice(VARIANTS[:-1]), default="langford", show_default=True),
         click.argument("n", type=int, required=False),
     ):
@@ -47,8 +49,12 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen_problem(
-    n: int | None, variant: str, copies: int,
-    differences: list[int] | None, places: int | None, empty: list[int] | None,
+    n: int | None,
+    variant: str,
+    copies: int,
+    differences: list[int] | None,
+    places: int | None,
+    empty: list[int] | None,
 ) -> Problem:
     """The problem that the options of :func:`problem_options` describe; raises BadProblem."""
     if differences is not None:
@@ -103,19 +109,28 @@ def chosen_key(variant: str, n: int, copies: int, method: str | None, depth: int
 
 
 ledger_option = click.option(
-    "--ledger", "-l", default=LEDGER, show_default=True, envvar="LANGFORD_LEDGER",
+    "--ledger",
+    "-l",
+    default=LEDGER,
+    show_default=True,
+    envvar="LANGFORD_LEDGER",
     help="File or database URL.",
 )
 device_option = click.option(
-    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True,
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
     help="Where to compute; cuda takes every GPU.",
 )
 token_option = click.option(
-    "--token-file", type=click.Path(exists=True, path_type=Path),
+    "--token-file",
+    type=click.Path(exists=True, path_type=Path),
     help="Holds the server's token; default: LANGFORD_TOKEN.",
 )
 trust_option = click.option(
-    "--certificate", type=click.Path(exists=True, path_type=Path),
+    "--certificate",
+    type=click.Path(exists=True, path_type=Path),
     help="A server's certificate to trust besides the system's.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -79,8 +79,10 @@ def conclude(book: Any, campaign: Any, report: Any, stop: StopSignals, ledger: s
         display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")
         return 128 + stop.received
     if report.set_aside:
-        display.say(f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name} --state "
-                    f"set-aside`, then `langford retry {campaign.name}`")
+        display.say(
+            f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name} --state "
+            f"set-aside`, then `langford retry {campaign.name}`"
+        )
         return TASKS_SET_ASIDE
     left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
     if left:

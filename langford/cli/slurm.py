@@ -24,17 +24,29 @@ def resource_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What every job asks of the cluster."""
     for decorate in (
         click.option("--dry-run", is_flag=True, help="Print the script, submit nothing."),
-        click.option("--logs", type=click.Path(path_type=Path), default="slurm-logs", show_default=True,
-                     help="Folder for the jobs' output."),
-        click.option("--setup", multiple=True, metavar="LINE",
-                     help="Shell before the program, like 'module load …'."),
+        click.option(
+            "--logs",
+            type=click.Path(path_type=Path),
+            default="slurm-logs",
+            show_default=True,
+            help="Folder for the jobs' output.",
+        ),
+        click.option(
+            "--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."
+        ),
         click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
         click.option("--qos"),
         click.option("--account"),
         click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
         click.option("--gres", help="Generic resources, like gpu:1."),
-        click.option("--time", "seconds", callback=seconds_of, required=True, metavar="TIME",
-                     help="Time limit of a job: seconds, MM:SS or HH:MM:SS."),
+        click.option(
+            "--time",
+            "seconds",
+            callback=seconds_of,
+            required=True,
+            metavar="TIME",
+            help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
+        ),
         click.option("--partition"),
     ):
         command = decorate(command)
@@ -50,19 +62,26 @@ def array_options(command: Callable[..., Any]) -> Callable[..., Any]:
         token_option,
         click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
         ledger_option,
-        click.option("--max-queued", type=click.IntRange(min=1), default=256, show_default=True,
-                     help="Array elements waiting or running at any time."),
+        click.option(
+            "--max-queued",
+            type=click.IntRange(min=1),
+            default=256,
+            show_default=True,
+            help="Array elements waiting or running at any time.",
+        ),
         click.argument("campaign"),
     ):
         command = decorate(command)
     return command
 
 
-@slurm.command(epilog="""\b
+@slurm.command(
+    epilog="""\b
 Examples:
   langford slurm submit langford-27-polyphase-16 --partition best-effort --time 20:00 --dry-run
   langford slurm submit langford-27-polyphase-16 --ledger postgresql://host/records --time 20:00 \\
-      --gres gpu:1 --device cuda""")
+      --gres gpu:1 --device cuda"""
+)
 @array_options
 def submit(campaign: str, **options: Any) -> None:
     """Fill the queue with workers of a campaign, once."""
@@ -71,12 +90,14 @@ def submit(campaign: str, **options: Any) -> None:
         print(f"{campaign} is done")
 
 
-@slurm.command(epilog="""\b
+@slurm.command(
+    epilog="""\b
 Examples:
   langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
       --server https://farm:8765 --token-file worker.token
 
-Ctrl-C or SIGTERM end the keeping; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N.""")
+Ctrl-C or SIGTERM end the keeping; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
+)
 @array_options
 @click.pass_context
 def keep(context: click.Context, /, campaign: str, **options: Any) -> None:
@@ -94,20 +115,30 @@ def keep(context: click.Context, /, campaign: str, **options: Any) -> None:
     print(f"{campaign} is done")
 
 
-@slurm.command(epilog="""\b
+@slurm.command(
+    epilog="""\b
 Examples:
   langford slurm reserve --nodes 4 --tasks-per-node 16 --time 2:00:00 -- langford 24
-  langford slurm reserve --nodes 2 --time 20:00 --launcher 'srun --mpi=pmi2' -- --static langford 19""")
+  langford slurm reserve --nodes 2 --time 20:00 --launcher 'srun --mpi=pmi2' -- --static langford 19"""
+)
 @click.argument("arguments", nargs=-1, required=True)
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--tasks-per-node", type=click.IntRange(min=1), default=1, show_default=True,
-              help="MPI ranks per node.")
+@click.option(
+    "--tasks-per-node", type=click.IntRange(min=1), default=1, show_default=True, help="MPI ranks per node."
+)
 @click.option("--launcher", default="mpirun", show_default=True, help="What starts the ranks.")
 @click.option("--name", default="langford-mpi", show_default=True, help="The job's name.")
 @resource_options
 def reserve(
-    arguments: tuple[str, ...], nodes: int, tasks_per_node: int, launcher: str, name: str, logs: Path,
-    setup: tuple[str, ...], dry_run: bool, **options: Any,
+    arguments: tuple[str, ...],
+    nodes: int,
+    tasks_per_node: int,
+    launcher: str,
+    name: str,
+    logs: Path,
+    setup: tuple[str, ...],
+    dry_run: bool,
+    **options: Any,
 ) -> None:
     """Submit one job that runs `langford mpi ARGUMENTS` on nodes of its own."""
     import shlex
@@ -115,8 +146,14 @@ def reserve(
     from slurm import Scheduler, reservation_script
 
     script = reservation_script(
-        name, nodes, tasks_per_node, _resources(options), logs.absolute(), shlex.split(launcher),
-        [*LANGFORD, "mpi", *arguments], setup,
+        name,
+        nodes,
+        tasks_per_node,
+        _resources(options),
+        logs.absolute(),
+        shlex.split(launcher),
+        [*LANGFORD, "mpi", *arguments],
+        setup,
     )
     if dry_run:
         print(script, end="")
@@ -177,7 +214,19 @@ def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], 
     record = book.campaign(campaign)
     problem = record.problem
     command = [
-        *LANGFORD, "run", problem.variant, str(problem.n), "--copies", str(problem.copies), "--method",
-        record.method, "--depth", str(record.depth), "--name", campaign, "--ledger", ledger,
+        *LANGFORD,
+        "run",
+        problem.variant,
+        str(problem.n),
+        "--copies",
+        str(problem.copies),
+        "--method",
+        record.method,
+        "--depth",
+        str(record.depth),
+        "--name",
+        campaign,
+        "--ledger",
+        ledger,
     ]
     return command, lambda: book.standing(record)[0]

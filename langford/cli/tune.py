@@ -17,11 +17,13 @@ from langford.problem import VARIANTS, Problem
 CORE_SECONDS = 10.0
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   langford tune miller --n 15
   langford tune godfrey --n 20 --out figures
-  langford tune regular --n 14 --json --no-save""")
+  langford tune regular --n 14 --json --no-save"""
+)
 @click.argument("method", type=click.Choice(["miller", "regular", "godfrey"]))
 @click.option("--n", "colours", type=int, required=True, help="Colours of the problem that is counted each time.")
 @click.option("--variant", type=click.Choice(VARIANTS[:-1]), default="langford", show_default=True)

@@ -10,9 +10,7 @@ from langford.methods.polyphase import Polyphase
 from langford.methods.regular import Regular
 from langford.problem import Problem
 
-METHODS: dict[str, Method] = {
-    method.name: method for method in (Polyphase(), Godfrey(), Miller(), Regular())
-}
+METHODS: dict[str, Method] = {method.name: method for method in (Polyphase(), Godfrey(), Miller(), Regular())}
 
 __all__ = ["METHODS", "Count", "Method", "Plan", "default_method", "find_method", "largest_first", "merge"]
 

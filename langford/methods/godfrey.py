@@ -68,16 +68,27 @@ class GodfreyPlan:
         self._gray_sum(0, self._free[:0], self._block[:0], limbs.zero(self._bound), limbs.zero(2**190))
 
     def _gray_sum(
-        self, index: int, free: NDArray[np.int64], block: NDArray[np.int64],
-        total: limbs.Limbs, residues: limbs.Limbs,
+        self,
+        index: int,
+        free: NDArray[np.int64],
+        block: NDArray[np.int64],
+        total: limbs.Limbs,
+        residues: limbs.Limbs,
     ) -> int:
         """Add the sum over the given places, the task's prefix fixed; returns the survivors."""
         signs = self._start(index)
         words = limbs.word_count(self._product_bound)
         kernel = _compiled(self._sum_words, self._vanishing, self._sum_bits, words)
         return kernel(
-            signs, self._links, free, block, self._sequence, self._deltas, self._packed_sums(signs),
-            total, residues,
+            signs,
+            self._links,
+            free,
+            block,
+            self._sequence,
+            self._deltas,
+            self._packed_sums(signs),
+            total,
+            residues,
         )
 
     def evaluate(self, index: int) -> PartialResult:
@@ -137,9 +148,7 @@ def _lanes(problem: Problem) -> tuple[NDArray[np.int64], int, int]:
     return links, (words - (-len(steady) // LANES)) * LANES, words
 
 
-def _prefix_classes(
-    problem: Problem, fixed: list[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(smallest prefix, size) of each class; bit k of a prefix is the sign of fixed[k]."""
     prefixes = np.arange(1 << len(fixed), dtype=np.int64)
     everything = (1 << len(fixed)) - 1

@@ -49,12 +49,18 @@ class GodfreyEvaluator:
         free = inner[: len(inner) - bits]
         product_words = -(-widths.product_bound(problem).bit_length() // 64)
         definitions: Definitions = {
-            "SUMS": len(problem.differences), "DIFFERENCES": list(problem.differences),
-            "LINKS": [int(links[d]) for d in problem.differences], "WORDS": words, "VANISHING": vanishing,
+            "SUMS": len(problem.differences),
+            "DIFFERENCES": list(problem.differences),
+            "LINKS": [int(links[d]) for d in problem.differences],
+            "WORDS": words,
+            "VANISHING": vanishing,
             "FILLED": sum(1 << place - 1 for place in problem.filled),
-            "BLOCK": bits, "BLOCK_PLACES": [*(place - 1 for place in block), 0],
-            "GROUPS": -(-len(problem.differences) // GROUP), "PRODUCT_WORDS": product_words,
-            "THREADS": launch.threads, "MIN_BLOCKS": launch.min_blocks,
+            "BLOCK": bits,
+            "BLOCK_PLACES": [*(place - 1 for place in block), 0],
+            "GROUPS": -(-len(problem.differences) // GROUP),
+            "PRODUCT_WORDS": product_words,
+            "THREADS": launch.threads,
+            "MIN_BLOCKS": launch.min_blocks,
         }
         self._limbs = 2 * product_words
         self.program = compiler(source_of(GODFREY, definitions), "godfrey", launch.threads)
@@ -76,13 +82,20 @@ class GodfreyEvaluator:
         prefix = int(plan._prefixes[index])
         start = sum(1 << place - 1 for k, place in enumerate(plan._fixed) if prefix >> k & 1)
         program.launch(
-            "godfrey", np.uint64(start).view(np.int64), self._free, np.int32(self._free_count), total, rest,
+            "godfrey",
+            np.uint64(start).view(np.int64),
+            self._free,
+            np.int32(self._free_count),
+            total,
+            rest,
             survivors,
         )
         weight = int(plan._weights[index])
         return PartialResult(
-            index, weight * limbs.to_int(program.download(total)),
-            residue(weight * limbs.to_int(program.download(rest))), int(program.download(survivors)[0]),
+            index,
+            weight * limbs.to_int(program.download(total)),
+            residue(weight * limbs.to_int(program.download(rest))),
+            int(program.download(survivors)[0]),
         )
 
 

@@ -70,9 +70,7 @@ class PolyphasePlan:
         """Points (u, v) that each task evaluates, mirror images counted once."""
         u_sizes, v_sizes = self._u_sizes.astype(float), self._v_sizes
         free = self.split.u_length - self._u_bits + self.split.v_length - self._v_bits
-        work = np.concatenate(
-            [size * v_sizes[:count] for size, count in zip(u_sizes, partners, strict=True)]
-        )
+        work = np.concatenate([size * v_sizes[:count] for size, count in zip(u_sizes, partners, strict=True)])
         if self.split.mirrored:
             # The last partner of a u-class is its own: only v's up to u's class count.
             refined = self._u_bits - self._v_bits
@@ -120,13 +118,17 @@ class PolyphasePlan:
                     break
                 survivors, pending = self._sum_block(us, weights, limits, first, total, residues, pending)
                 evaluated += survivors
-        return PartialResult(
-            index, limbs.to_int(total), residue(limbs.to_int(residues)), IMAGES * evaluated
-        )
+        return PartialResult(index, limbs.to_int(total), residue(limbs.to_int(residues)), IMAGES * evaluated)
 
     def _sum_block(
-        self, us: NDArray[np.int64], weights: NDArray[np.int64], limits: NDArray[np.int64], first: int,
-        total: limbs.Limbs, residues: limbs.Limbs, pending: int,
+        self,
+        us: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        limits: NDArray[np.int64],
+        first: int,
+        total: limbs.Limbs,
+        residues: limbs.Limbs,
+        pending: int,
     ) -> tuple[int, int]:
         """Add the sum of a block of u's over the tile that starts at ``first``.
 
@@ -134,10 +136,24 @@ class PolyphasePlan:
         """
         split = self.split
         return self._tile_sum(
-            us, weights, limits, split.u_length, first, self._tile_bits, split.v_length,
+            us,
+            weights,
+            limits,
+            split.u_length,
+            first,
+            self._tile_bits,
+            split.v_length,
             *self._tile_tables(first),
-            self._odd, split.offset, split.alt_sign, self._shifts, self._lengths, self._strides,
-            self._offsets, total, residues, pending,
+            self._odd,
+            split.offset,
+            split.alt_sign,
+            self._shifts,
+            self._lengths,
+            self._strides,
+            self._offsets,
+            total,
+            residues,
+            pending,
         )
 
     def _tile_starts(self, v_class: int) -> range:
@@ -167,9 +183,7 @@ class PolyphasePlan:
             return 0, 0
         return self.split.alternation(bits), (1 << bits) - 1
 
-    def _u_blocks(
-        self, u_class: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    def _u_blocks(self, u_class: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         """Representatives u of a prefix class in blocks: (u, |H u|, c(u))."""
         length = self.split.u_length
         block_bits = min(length - self._u_bits, U_BLOCK_BITS)

@@ -62,20 +62,33 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     u_alternation, u_negation = plan._masks(split.u_length)
     v_alternation, v_negation = plan._masks(split.v_length)
     return {
-        "U_LENGTH": split.u_length, "V_LENGTH": split.v_length, "OFFSET": split.offset,
-        "FORMS": len(split.odd), "ODD": [e for factor in factors for e in factor],
+        "U_LENGTH": split.u_length,
+        "V_LENGTH": split.v_length,
+        "OFFSET": split.offset,
+        "FORMS": len(split.odd),
+        "ODD": [e for factor in factors for e in factor],
         "FACTORS": [f for f, factor in enumerate(factors) for _ in factor],
         "GROUPS": [0, *accumulate(len(_factors(problem, group)) for group in groups)],
-        "FOUR_GROUPS": bounds[3] > 1, "SHORT_ODD": short,
-        "EVENS": len(split.even), "SHIFTS": [*split.even, 0], "LENGTHS": plan._lengths.tolist(),
-        "STRIDES": plan._strides.tolist(), "PAIRS": plan.shape.pairs,
+        "FOUR_GROUPS": bounds[3] > 1,
+        "SHORT_ODD": short,
+        "EVENS": len(split.even),
+        "SHIFTS": [*split.even, 0],
+        "LENGTHS": plan._lengths.tolist(),
+        "STRIDES": plan._strides.tolist(),
+        "PAIRS": plan.shape.pairs,
         "SPLIT_PAIR": cells.index(left) if left > 1 else -1,
         "HIGH_WORDS": words,
-        "OFFSETS": plan._offsets.tolist(), "TABLE": int(plan._offsets[-1]),
-        "ALT_SIGN": split.alt_sign, "MIRRORED": split.mirrored,
-        "U_ALTERNATION": u_alternation, "U_NEGATION": u_negation,
-        "V_ALTERNATION": v_alternation, "V_NEGATION": v_negation,
-        "LIMBS": LIMBS, "THREADS": threads, "MIN_BLOCKS": MIN_BLOCKS,
+        "OFFSETS": plan._offsets.tolist(),
+        "TABLE": int(plan._offsets[-1]),
+        "ALT_SIGN": split.alt_sign,
+        "MIRRORED": split.mirrored,
+        "U_ALTERNATION": u_alternation,
+        "U_NEGATION": u_negation,
+        "V_ALTERNATION": v_alternation,
+        "V_NEGATION": v_negation,
+        "LIMBS": LIMBS,
+        "THREADS": threads,
+        "MIN_BLOCKS": MIN_BLOCKS,
     }
 
 
@@ -172,9 +185,21 @@ class GpuEvaluator:
                 for size, members, present in zip(CLASS_SIZES, tile.members, tile.present, strict=True):
                     if present:
                         program.launch(
-                            "polyphase", block.us, block.weights, block.limits, np.int32(block.count),
-                            np.int64(first), np.int32(plan._tile_bits), members, tile.rows, tile.keys,
-                            np.int32(size), total, residues, survivors, taken,
+                            "polyphase",
+                            block.us,
+                            block.weights,
+                            block.limits,
+                            np.int32(block.count),
+                            np.int64(first),
+                            np.int32(plan._tile_bits),
+                            members,
+                            tile.rows,
+                            tile.keys,
+                            np.int32(size),
+                            total,
+                            residues,
+                            survivors,
+                            taken,
                         )
         value = limbs.to_int(program.download(total))
         rest = residue(limbs.to_int(program.download(residues)))

@@ -46,7 +46,11 @@ class RegularPlan(SearchPlan):
 
     def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
         found: tuple[int, int, int] = self._kernel.count_regular(
-            frees, self.unplaced(depth), self.problem.copies, self._shapes, self.levels(depth),
+            frees,
+            self.unplaced(depth),
+            self.problem.copies,
+            self._shapes,
+            self.levels(depth),
             *self._assigned_rows,
         )
         return found

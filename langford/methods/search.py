@@ -114,9 +114,7 @@ class SearchPlan:
         for placed in range(1, depth):
             self.frees = self.place(self.frees, placed)
             if len(self.frees) > LARGEST_TASK_LIST:
-                raise BadDepth(
-                    f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one"
-                )
+                raise BadDepth(f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one")
         self.work = self._estimate()
 
     def _estimate(self) -> NDArray[np.float64]:
@@ -139,8 +137,13 @@ class SearchPlan:
         from langford.kernels.cpu.walk import random_walks
 
         ways, nodes = random_walks(
-            self.order.roots(self.problem), self.unplaced(1)[: colours - 1], self.problem.copies, self._shapes,
-            at_random - 1, WALKS, np.uint64(1),
+            self.order.roots(self.problem),
+            self.unplaced(1)[: colours - 1],
+            self.problem.copies,
+            self._shapes,
+            at_random - 1,
+            WALKS,
+            np.uint64(1),
         )
         return float(ways.mean()), float(nodes.mean())
 
@@ -155,9 +158,7 @@ class SearchPlan:
     def place(self, frees: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:
         """The free masks after one more colour, where ``depth`` are placed."""
         difference = self.order.differences[depth]
-        below: NDArray[np.uint64] = self._kernel.feasible(
-            frees, difference, self.problem.copies, self._shapes
-        )
+        below: NDArray[np.uint64] = self._kernel.feasible(frees, difference, self.problem.copies, self._shapes)
         return below
 
     def unplaced(self, depth: int) -> NDArray[np.int64]:

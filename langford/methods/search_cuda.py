@@ -109,7 +109,7 @@ class SearchEvaluator:
         self.program: Program = compiler(source_of(files, definitions), plan.method, self.settings.threads)
         if self.settings.blocks:
             self.program.blocks = self.settings.blocks * self.program.multiprocessors
-        self._row_words = plan.frees.ndim   # uint64[·] or [·, 2]
+        self._row_words = plan.frees.ndim  # uint64[·] or [·, 2]
         self._streams = [
             self.program.stream(self.settings.sub_tasks * self._row_words) for _ in range(self.settings.streams)
         ]
@@ -245,9 +245,13 @@ def _program_of(plan: SearchPlan, depth: int, settings: Settings) -> tuple[tuple
     problem, levels = plan.problem, plan.levels(depth)
     differences = plan.order.differences
     definitions: dict[str, int | list[int]] = {
-        "PLACES": problem.places, "COPIES": problem.copies, "LEVELS": levels,
+        "PLACES": problem.places,
+        "COPIES": problem.copies,
+        "LEVELS": levels,
         "LEVEL_DIFFERENCES": [*differences[depth : depth + levels], 0],
-        "PERSISTENT": settings.persistent, "THREADS": settings.threads, "MIN_BLOCKS": settings.min_blocks,
+        "PERSISTENT": settings.persistent,
+        "THREADS": settings.threads,
+        "MIN_BLOCKS": settings.min_blocks,
     }
     if isinstance(plan, RegularPlan):
         if plan.test_free > MOST_TEST_FREE:
@@ -256,8 +260,10 @@ def _program_of(plan: SearchPlan, depth: int, settings: Settings) -> tuple[tuple
         masks = [mask for row in assigned for mask in row]
         words = [word for mask in masks for word in (mask & 2**64 - 1, mask >> 64)]
         return REGULAR, definitions | {
-            "TEST_FREE": plan.test_free, "OFFSETS": np.cumsum([0, *map(len, assigned)]).tolist(),
-            "PLACEMENTS": words or [0, 0], "LAST": differences[-1],
+            "TEST_FREE": plan.test_free,
+            "OFFSETS": np.cumsum([0, *map(len, assigned)]).tolist(),
+            "PLACEMENTS": words or [0, 0],
+            "LAST": differences[-1],
             "ASSIGNMENTS": int(np.prod([len(row) for row in assigned], dtype=np.int64)),
         }
     assert isinstance(plan, MillerPlan)
@@ -266,6 +272,8 @@ def _program_of(plan: SearchPlan, depth: int, settings: Settings) -> tuple[tuple
     if max(differences) >= bits:
         raise MethodDoesNotApply(f"{plan.method} on the GPU needs differences below {bits}")
     return MILLER, definitions | {
-        "WORD_BITS": bits, "UNUSED": sum(1 << bits - 1 - difference for difference in left),
-        "FILL_LEVELS": len(left) - 2, "WAITING": settings.waiting,
+        "WORD_BITS": bits,
+        "UNUSED": sum(1 << bits - 1 - difference for difference in left),
+        "FILL_LEVELS": len(left) - 2,
+        "WAITING": settings.waiting,
     }

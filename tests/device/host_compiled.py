@@ -52,7 +52,8 @@ class HostProgram:
 
     def launch(self, name: str, *arguments: Any) -> None:
         values = [
-            ctypes.c_void_p(each.ctypes.data) if isinstance(each, np.ndarray)
+            ctypes.c_void_p(each.ctypes.data)
+            if isinstance(each, np.ndarray)
             else (ctypes.c_int64 if isinstance(each, np.int64) else ctypes.c_int)(int(each))
             for each in arguments
         ]

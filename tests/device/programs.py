@@ -22,7 +22,11 @@ PROBLEMS = [
     Problem.from_differences([1, 2, 5, 6, 7]),
 ]
 WIDE = [
-    Problem.langford(20), Problem.langford(28), Problem.langford(31), Problem.langford(32), Problem.skolem(29),
+    Problem.langford(20),
+    Problem.langford(28),
+    Problem.langford(31),
+    Problem.langford(32),
+    Problem.skolem(29),
     Problem.skolem(32),
 ]
 BY_NAME: dict[str, Any] = {"ids": lambda problem: problem.name}
@@ -59,6 +63,8 @@ def compile_only(folder: Path, text: str, architecture: str, *options: str) -> N
     target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
     compiled = subprocess.run(
         ["nvcc", "-std=c++17", "-gencode", target, *options, "-cubin", "-o", str(folder / "program"), str(source)],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert compiled.returncode == 0, compiled.stderr

@@ -112,8 +112,9 @@ def test_tasks_without_warpgroups_or_tensor_cores_on_the_gpu() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("problem", [*PROBLEMS, Problem.langford(16), Problem.skolem(17), Problem.langford(19)],
-                         **BY_NAME)
+@pytest.mark.parametrize(
+    "problem", [*PROBLEMS, Problem.langford(16), Problem.skolem(17), Problem.langford(19)], **BY_NAME
+)
 def test_tasks_on_the_gpu(problem: Problem) -> None:
     compiler = gpu_program()
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])

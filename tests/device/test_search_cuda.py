@@ -94,9 +94,16 @@ def test_free_colours_on_the_host(test_free: int) -> None:
     both(plan, SearchEvaluator(plan, host_program(), 1, SMALL))
 
 
-@pytest.mark.parametrize(("problem", "depth"), [
-    (Problem.langford(12), 6), (Problem.langford(17), 7), (Problem.langford(18), 8), (Problem.langford(19), 8),
-], ids=str)
+@pytest.mark.parametrize(
+    ("problem", "depth"),
+    [
+        (Problem.langford(12), 6),
+        (Problem.langford(17), 7),
+        (Problem.langford(18), 8),
+        (Problem.langford(19), 8),
+    ],
+    ids=str,
+)
 def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) -> None:
     assert lane_depth(plan_of("miller", problem, 1), None) == depth
 
@@ -141,8 +148,11 @@ def test_free_colours_on_the_gpu(test_free: int) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("problem", [Problem.langford(15), Problem.langford(16), Problem.langford(17),
-                                     Problem.skolem(13), Problem.langford(17, 3)], **BY_NAME)
+@pytest.mark.parametrize(
+    "problem",
+    [Problem.langford(15), Problem.langford(16), Problem.langford(17), Problem.skolem(13), Problem.langford(17, 3)],
+    **BY_NAME,
+)
 def test_counts_on_the_gpu(problem: Problem) -> None:
     plan = plan_of("miller", problem, 1)
     gpu = SearchEvaluator(plan, gpu_program(), 4)

@@ -25,20 +25,37 @@ __all__ = ["langford"]
 
 @pytest.mark.parametrize("method", ["miller", "regular"])
 def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, few in {"AROUND": 1, "THREADS": (64,), "THREADS_PER_MULTIPROCESSOR": (512,), "WAITING": (1,),
-                      "STREAMS": (1, 2), "SHARES": (0.0, 0.5), "MOST_TEST_FREE": 2}.items():
+    for name, few in {
+        "AROUND": 1,
+        "THREADS": (64,),
+        "THREADS_PER_MULTIPROCESSOR": (512,),
+        "WAITING": (1,),
+        "STREAMS": (1, 2),
+        "SHARES": (0.0, 0.5),
+        "MOST_TEST_FREE": 2,
+    }.items():
         monkeypatch.setattr(tuning.search, name, few)
     start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
     names = [experiment.name for experiment in experiments]
-    assert names == ["lane-colours", *(["test-free"] if method == "regular" else []), "grid", "schedule", "streams",
-                     "cores", "share"]
+    assert names == [
+        "lane-colours",
+        *(["test-free"] if method == "regular" else []),
+        "grid",
+        "schedule",
+        "streams",
+        "cores",
+        "share",
+    ]
     for experiment in experiments:
         for setting, value in experiment.best.settings.items():
             assert getattr(bench.settings, setting) == value
-    assert {trial.settings["persistent"] for curve in experiments[names.index("schedule")].curves
-            for trial in curve.trials} == {True, False}
+    assert {
+        trial.settings["persistent"]
+        for curve in experiments[names.index("schedule")].curves
+        for trial in curve.trials
+    } == {True, False}
 
 
 def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:

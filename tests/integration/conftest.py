@@ -21,8 +21,14 @@ def langford(tmp_path: Path) -> Run:
 
     def call(*arguments: str, cwd: Path = tmp_path, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*COMMAND, *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=240,
-            check=False, **options,  # type: ignore[call-overload]
+            [*COMMAND, *arguments],
+            cwd=cwd,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+            **options,  # type: ignore[call-overload]
         )
 
     return call

@@ -109,8 +109,11 @@ class Cluster:
     def kill_node(self, name: str) -> None:
         """As when its power fails: the node's daemon and all that it runs are gone."""
         daemon = psutil.Process(int((self.folder / f"slurmd-{name}.pid").read_text()))
-        jobs = [each for each in psutil.process_iter(["environ"])
-                if (each.info["environ"] or {}).get("SLURMD_NODENAME") == name]
+        jobs = [
+            each
+            for each in psutil.process_iter(["environ"])
+            if (each.info["environ"] or {}).get("SLURMD_NODENAME") == name
+        ]
         steps = []
         for each in jobs:
             with contextlib.suppress(psutil.NoSuchProcess):

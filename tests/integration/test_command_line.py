@@ -41,48 +41,54 @@ def test_kernels_are_compiled_once(tmp_path: Path) -> None:
         assert cached() == compiled
 
 
-@pytest.mark.parametrize(("arguments", "expected"), [
-    (["11"], "17792"),
-    (["12", "--method", "godfrey"], "108144"),
-    (["11", "--method", "miller"], "17792"),
-    (["8", "--method", "regular"], "150"),
-    (["9", "--variant", "skolem"], "1328"),
-    (["10", "--variant", "hooked-skolem"], "12808"),
-    (["10", "--copies", "3"], "5"),
-    (["9", "--copies", "3", "--variant", "skolem"], "9"),
-    (["9"], "0"),
-    (["--differences", "1,3,5"], "1"),
-    (["--differences", "1,2", "--places", "5", "--empty", "4"], "1"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["11"], "17792"),
+        (["12", "--method", "godfrey"], "108144"),
+        (["11", "--method", "miller"], "17792"),
+        (["8", "--method", "regular"], "150"),
+        (["9", "--variant", "skolem"], "1328"),
+        (["10", "--variant", "hooked-skolem"], "12808"),
+        (["10", "--copies", "3"], "5"),
+        (["9", "--copies", "3", "--variant", "skolem"], "9"),
+        (["9"], "0"),
+        (["--differences", "1,3,5"], "1"),
+        (["--differences", "1,2", "--places", "5", "--empty", "4"], "1"),
+    ],
+)
 def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
     done = langford("count", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["count"] == expected
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
-    (["count", "0"], "n must be at least 1"),
-    (["count", "-4"], "No such option"),
-    (["count"], "how many colours"),
-    (["count", "7", "--variant", "lang"], "Invalid value"),
-    (["count", "9", "--copies", "3", "--method", "godfrey"], "use miller"),
-    (["count", "7", "--differences", "1,2"], "not both"),
-    (["count", "--differences", "1,x"], "separated by commas"),
-    (["count", "--differences", "2,2"], "distinct"),
-    (["count", "7", "--places", "9"], "go with --differences"),
-    (["count", "70"], "no method can count"),
-    (["run", "langford", "0"], "at least 1"),
-    (["run", "langford", "8", "--depth", "7"], "even depths"),
-    (["run", "nonsense", "8"], "Invalid value"),
-    (["run", "langford", "8", "--time-limit", "soon"], "HH:MM:SS"),
-    (["run", "langford", "8", "--ledger", "no/such/folder.db"], "create it first"),
-    (["run", "langford", "8", "--ledger", "oracle://x/y"], "is no ledger"),
-    (["status"], "there is no ledger"),
-    (["draw", "7", "--out", "picture.gif"], ".svg"),
-    (["draw", "3", "--cubes", "1,2,3,1,2,3"], "no arrangement"),
-    (["draw", "5"], "no arrangement to draw"),
-    (["estimate", "65"], "128 bits"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["count", "0"], "n must be at least 1"),
+        (["count", "-4"], "No such option"),
+        (["count"], "how many colours"),
+        (["count", "7", "--variant", "lang"], "Invalid value"),
+        (["count", "9", "--copies", "3", "--method", "godfrey"], "use miller"),
+        (["count", "7", "--differences", "1,2"], "not both"),
+        (["count", "--differences", "1,x"], "separated by commas"),
+        (["count", "--differences", "2,2"], "distinct"),
+        (["count", "7", "--places", "9"], "go with --differences"),
+        (["count", "70"], "no method can count"),
+        (["run", "langford", "0"], "at least 1"),
+        (["run", "langford", "8", "--depth", "7"], "even depths"),
+        (["run", "nonsense", "8"], "Invalid value"),
+        (["run", "langford", "8", "--time-limit", "soon"], "HH:MM:SS"),
+        (["run", "langford", "8", "--ledger", "no/such/folder.db"], "create it first"),
+        (["run", "langford", "8", "--ledger", "oracle://x/y"], "is no ledger"),
+        (["status"], "there is no ledger"),
+        (["draw", "7", "--out", "picture.gif"], ".svg"),
+        (["draw", "3", "--cubes", "1,2,3,1,2,3"], "no arrangement"),
+        (["draw", "5"], "no arrangement to draw"),
+        (["estimate", "65"], "128 bits"),
+    ],
+)
 def test_bad_input_is_one_line_and_exit_2(langford: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
     done = langford(*arguments)
     assert done.returncode == 2, done.stderr

@@ -149,7 +149,7 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
     workers = [farm.work(PYTHONPATH=str(folder), SHIFT=shift) for shift in ("3600", "-3600")]
     farm.finish(*workers)
     attempts = farm.ledger.progress(farm.campaign).attempts
-    assert attempts == {"done": farm.campaign.tasks}   # no lease ran out
+    assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
@@ -193,7 +193,7 @@ class Proxy:
         with contextlib.suppress(OSError):
             while content := source.recv(4096):
                 if self.cut:
-                    break   # the request may have arrived, its answer has not
+                    break  # the request may have arrived, its answer has not
                 target.sendall(content)
         for each in (source, target):
             each.close()
@@ -275,9 +275,26 @@ def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Pat
 def test_tls(farm: Farm, tmp_path: Path) -> None:
     key, certificate = tmp_path / "server.key", tmp_path / "server.pem"
     made = subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)],
-        capture_output=True, check=False,
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "1",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
+        ],
+        capture_output=True,
+        check=False,
     )
     if made.returncode:
         pytest.skip("needs openssl")

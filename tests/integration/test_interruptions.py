@@ -33,8 +33,13 @@ LONG_TASKS = len(METHODS["polyphase"].plan(Problem.langford(19), 12).work)
 @contextmanager
 def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         yield process
@@ -192,7 +197,11 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
     run = subprocess.run(
         [*COMMAND, "run", "langford", "12", "--depth", "12", "--name", "faulty"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 1, run.stderr
     assert "2 tasks failed too often" in run.stderr

@@ -127,7 +127,9 @@ def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None
     )
     holder = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "langford.db")],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
@@ -139,8 +141,11 @@ def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None
 UNDONE = {
     "0003": ["DROP INDEX attempt_open", "CREATE INDEX attempt_open ON attempt (ended, deadline)"],
     "0002": [
-        "DROP TABLE recheck", "DROP TABLE witness", "DROP INDEX attempt_worker",
-        "ALTER TABLE campaign DROP COLUMN replicate", "ALTER TABLE worker DROP COLUMN kernel",
+        "DROP TABLE recheck",
+        "DROP TABLE witness",
+        "DROP INDEX attempt_worker",
+        "ALTER TABLE campaign DROP COLUMN replicate",
+        "ALTER TABLE worker DROP COLUMN kernel",
         "ALTER TABLE worker DROP COLUMN distrusted",
     ],
     "0001": ["DROP TABLE token"],

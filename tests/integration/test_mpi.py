@@ -38,8 +38,12 @@ def mpirun(tmp_path: Path) -> Mpirun:
 
     def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [launcher, "-n", str(ranks), *COMMAND, "mpi", *arguments], cwd=tmp_path, env=ENVIRONMENT, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [launcher, "-n", str(ranks), *COMMAND, "mpi", *arguments],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     return start
@@ -51,12 +55,15 @@ def output_of(process: subprocess.Popen[str]) -> str:
     return out
 
 
-@pytest.mark.parametrize(("arguments", "count"), [
-    (["langford", "16", "--method", "godfrey", "--depth", "10"], "326721800"),
-    (["langford", "12"], "108144"),
-    (["langford", "10"], "0"),
-    (["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["langford", "16", "--method", "godfrey", "--depth", "10"], "326721800"),
+        (["langford", "12"], "108144"),
+        (["langford", "10"], "0"),
+        (["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
+    ],
+)
 def test_static(mpirun: Mpirun, arguments: list[str], count: str) -> None:
     found = json.loads(output_of(mpirun(4, "--static", *arguments, "--json")))
     assert (found["count"], found["ranks"]) == (count, 4)
@@ -91,7 +98,7 @@ def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledg
                 ledger = Ledger(str(tmp_path / "langford.db"))
                 if ledger.progress(ledger.campaign(CAMPAIGN)).tasks.get("done", 0) > 5:
                     return process, ledger
-            except Exception:   # not created yet
+            except Exception:  # not created yet
                 pass
         time.sleep(0.05)
     raise AssertionError(process.communicate(timeout=10))
@@ -136,8 +143,12 @@ def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
 def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="needs mpi4py")
     done = subprocess.run(
-        [*COMMAND, "mpi", "langford", "9"], env={**ENVIRONMENT, "SLURM_NTASKS": "4"}, cwd=tmp_path,
-        capture_output=True, text=True, check=False,
+        [*COMMAND, "mpi", "langford", "9"],
+        env={**ENVIRONMENT, "SLURM_NTASKS": "4"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert "srun --mpi=pmi2" in done.stderr
@@ -145,8 +156,14 @@ def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
 
 def test_one_rank_cannot_hand_out(tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="needs mpi4py")
-    done = subprocess.run([*COMMAND, "mpi", "langford", "9"], env=ENVIRONMENT, cwd=tmp_path, capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "mpi", "langford", "9"],
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert "two ranks or more" in done.stderr
 

@@ -31,8 +31,20 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
     assert langford("create", "langford", "15", "--method", "miller", "--depth", "4").returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
     campaign = book.campaign(NAME)
-    command = [*COMMAND, "run", "langford", "15", "--method", "miller", "--depth", "4", "--ledger",
-               str(tmp_path / "langford.db"), "--workers", "1"]
+    command = [
+        *COMMAND,
+        "run",
+        "langford",
+        "15",
+        "--method",
+        "miller",
+        "--depth",
+        "4",
+        "--ledger",
+        str(tmp_path / "langford.db"),
+        "--workers",
+        "1",
+    ]
     resources = Resources(3600, partition="best-effort")
 
     def script(elements: int) -> str:
@@ -47,9 +59,7 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
             return found
 
     kept: list[object] = []
-    keeper = QueueKeeper(
-        Watched(), NAME, script, lambda: book.standing(campaign)[0], most=6, seconds=2, say=print
-    )
+    keeper = QueueKeeper(Watched(), NAME, script, lambda: book.standing(campaign)[0], most=6, seconds=2, say=print)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
@@ -86,11 +96,27 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
     (tmp_path / "token").write_text(langford("token", name).stdout)
     server = subprocess.Popen([*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path)
     try:
-        options = ["--partition", "best-effort", "--max-queued", "2", "--time", "10:00", "--server",
-                   f"http://127.0.0.1:{port}", "--token-file", "token", "--sbatch=--export=ALL"]
+        options = [
+            "--partition",
+            "best-effort",
+            "--max-queued",
+            "2",
+            "--time",
+            "10:00",
+            "--server",
+            f"http://127.0.0.1:{port}",
+            "--token-file",
+            "token",
+            "--sbatch=--export=ALL",
+        ]
         first, second = (
-            subprocess.Popen([*COMMAND, "slurm", "keep", name, *options], cwd=tmp_path, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            subprocess.Popen(
+                [*COMMAND, "slurm", "keep", name, *options],
+                cwd=tmp_path,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             for _ in range(2)
         )
         outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]

@@ -18,7 +18,10 @@ from tests.databases import fresh_database
 from tests.unit.test_ledger import PLAN, TASKS, TRUE, new_campaign
 
 WAYS = [
-    ("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres"),
+    ("sqlite", "postgres"),
+    ("postgres", "sqlite"),
+    ("sqlite", "sqlite"),
+    ("postgres", "postgres"),
     ("pgbouncer", "sqlite"),
 ]
 
@@ -93,7 +96,7 @@ def test_a_copy_that_differs_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     summary = copying._summary
 
     def spoiling(connection: object, table: object) -> object:
-        if table is Task.__table__:   # a row that changes on the way
+        if table is Task.__table__:  # a row that changes on the way
             connection.execute(update(Task).where(Task.task_index == 1).values(failures=9))  # type: ignore[attr-defined]
         return summary(connection, table)  # type: ignore[arg-type]
 

@@ -33,9 +33,16 @@ def test_langford_seven_has_26() -> None:
     assert next(arrangements.iterate(Problem.langford(3))) == (2, 3, 1, 2, 1, 3)
 
 
-@pytest.mark.parametrize("wrong", [
-    (3, 1, 2, 1, 3), (3, 1, 2, 1, 3, 3), (2, 3, 1, 2, 3, 1), (3, 1, 2, 1, 3, 0), (4, 1, 2, 1, 4, 2),
-])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (3, 1, 2, 1, 3),
+        (3, 1, 2, 1, 3, 3),
+        (2, 3, 1, 2, 3, 1),
+        (3, 1, 2, 1, 3, 0),
+        (4, 1, 2, 1, 4, 2),
+    ],
+)
 def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
     assert arrangements.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))
     assert not arrangements.is_valid(Problem.langford(3), wrong)
@@ -48,9 +55,17 @@ def test_samples_are_uniform() -> None:
     assert sum((times - 100) ** 2 / 100 for times in drawn.values()) < 98  # χ², 51 degrees, 0.9999
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(28), Problem.langford(32), Problem.skolem(20),
-                                     Problem.hooked_skolem(18), Problem.langford(9, 3)],
-                         ids=lambda problem: problem.name)
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem.langford(28),
+        Problem.langford(32),
+        Problem.skolem(20),
+        Problem.hooked_skolem(18),
+        Problem.langford(9, 3),
+    ],
+    ids=lambda problem: problem.name,
+)
 def test_samples_are_valid_and_reproducible(problem: Problem) -> None:
     first = list(arrangements.sample(problem, 2, seed=1))
     assert all(arrangements.is_valid(problem, each) for each in first)
@@ -85,9 +100,16 @@ def test_unknown_picture_formats_are_refused(tmp_path: Path) -> None:
         drawing.save((2, 3, 1, 2, 1, 3), tmp_path / "picture.gif")
 
 
-@pytest.mark.parametrize(("variant", "copies", "n"), [
-    ("langford", 2, 12), ("langford", 2, 20), ("skolem", 2, 17), ("hooked-skolem", 2, 14), ("langford", 3, 17),
-])
+@pytest.mark.parametrize(
+    ("variant", "copies", "n"),
+    [
+        ("langford", 2, 12),
+        ("langford", 2, 20),
+        ("skolem", 2, 17),
+        ("hooked-skolem", 2, 14),
+        ("langford", 3, 17),
+    ],
+)
 def test_estimates_hold_the_true_value(variant: str, copies: int, n: int) -> None:
     found = estimate(Problem.named(variant, n, copies), 200_000)
     true = PUBLISHED[variant, copies][n]

@@ -30,7 +30,11 @@ CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
 
 def export_of(results: list[PartialResult], seconds: float = 0.25) -> Export:
     return Export(
-        "seven", PROBLEM, "polyphase", 8, TASKS,
+        "seven",
+        PROBLEM,
+        "polyphase",
+        8,
+        TASKS,
         tuple(Evaluation(each, seconds, '{"host": "far"}') for each in results),
     )
 
@@ -72,7 +76,8 @@ def test_what_is_written_is_read(
 def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path) -> None:
     half = TASKS // 2
     parts = [
-        written(tmp_path, export_of(TRUE[:half]), "a.gz"), written(tmp_path, export_of(TRUE[half - 1 :]), "b.gz"),
+        written(tmp_path, export_of(TRUE[:half]), "a.gz"),
+        written(tmp_path, export_of(TRUE[half - 1 :]), "b.gz"),
     ]
     campaign, events = exchange.take(ledger, parts[0])
     assert events == [None] * half
@@ -149,9 +154,16 @@ def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
         read_export(file)
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"{}", b"[1]\n{}\n", b'{"format": "other"}\n{"sha256": ""}\n', b"\xff\xfe\n\n",
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[1]\n{}\n",
+        b'{"format": "other"}\n{"sha256": ""}\n',
+        b"\xff\xfe\n\n",
+    ],
+)
 def test_something_else_is_no_export(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "other.gz"
     for written_bytes in (content, gzip.compress(content)):

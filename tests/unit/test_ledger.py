@@ -195,7 +195,7 @@ def test_a_share_of_the_results_is_evaluated_again(ledger: Ledger, campaign: Cam
     drawn = {index for index in range(TASKS) if is_drawn(campaign, index)}
     assert 0 < len(drawn) < TASKS
     finish(ledger, campaign, "a")
-    assert len(drawn) <= ledger.rechecks(campaign) <= len(drawn) + 1   # and the first result of the worker
+    assert len(drawn) <= ledger.rechecks(campaign) <= len(drawn) + 1  # and the first result of the worker
     assert not ledger.lease(campaign, "a", TASKS, HOUR)
     again = ledger.lease(campaign, "b", TASKS, HOUR)
     assert drawn <= {lease.index for lease in again}
@@ -218,14 +218,17 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
     assert len(set(by_worker)) == 2
     ledger.release_worker("a", "")
     ledger.release_worker("gpu", "")
-    rechecked = ledger.lease(campaign, "b", 4, HOUR)   # a CPU: the GPU's results come first
+    rechecked = ledger.lease(campaign, "b", 4, HOUR)  # a CPU: the GPU's results come first
     with ledger._reading() as connection:
         kernels = [
-            connection.scalar(text(
-                "SELECT w.kernel FROM result r JOIN attempt a ON a.id = r.attempt_id "
-                f"JOIN worker w ON w.id = a.worker_id WHERE r.task_index = {lease.index}"
-            ))
-            for lease in rechecked if ledger.tasks(campaign)[lease.index].value is not None
+            connection.scalar(
+                text(
+                    "SELECT w.kernel FROM result r JOIN attempt a ON a.id = r.attempt_id "
+                    f"JOIN worker w ON w.id = a.worker_id WHERE r.task_index = {lease.index}"
+                )
+            )
+            for lease in rechecked
+            if ledger.tasks(campaign)[lease.index].value is not None
         ]
     assert kernels == sorted(kernels, reverse=True)
     assert kernels[0] == "cuda"
@@ -238,7 +241,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: CampaignRec
     for lease in lies.values():
         accept(ledger, lease.attempt, forged(lease.index))
     finish(ledger, campaign, "b")
-    assert len(ledger.results(campaign)) == TASKS   # nobody has noticed anything yet
+    assert len(ledger.results(campaign)) == TASKS  # nobody has noticed anything yet
     suspect = min(lies)
     late = ledger.lease(ledger.replicate(campaign, 0), "b", 1, HOUR)
     assert not late
@@ -358,7 +361,7 @@ class Histories(RuleBasedStateMachine):
             # then is found to have said two things.
             overdue = [other for other, task in self.open.items() if task < 0]
             running = self.ledger.renew(set(self.open) - set(overdue), HOUR) | self.ledger.renew(overdue, 0.0)
-            time.sleep(0.003)   # those are overdue again
+            time.sleep(0.003)  # those are overdue again
             self.open = {other: task for other, task in self.open.items() if other in running}
 
     @rule(lease=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))

@@ -69,7 +69,8 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
         mine = random.Random(number).sample(attempts[number], TASKS)
         found = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
         return ledger.accept(
-            campaign, PLAN,
+            campaign,
+            PLAN,
             [Delivery(each.attempt, result, 0.5, "{}") for each, result in zip(mine, found, strict=True)],
         )
 
@@ -84,9 +85,7 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_whatever_is_handed_in_is_kept(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger(fresh_database(kind, tmp_path), create=True)
     new_campaign(ledger)
     campaign = ledger.create_campaign("many", PROBLEM, "polyphase", 8, [1.0] * 5000)
@@ -94,7 +93,8 @@ def test_whatever_is_handed_in_is_kept(
 
     @settings(max_examples=30)
     @given(
-        value=st.integers(-(10**60), 10**60), seconds=st.floats(0, 1e9),
+        value=st.integers(-(10**60), 10**60),
+        seconds=st.floats(0, 1e9),
         provenance=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     )
     def keep(value: int, seconds: float, provenance: str) -> None:

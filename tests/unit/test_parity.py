@@ -74,8 +74,11 @@ def test_published_counts_are_possible(variant: str, copies: int, n: int) -> Non
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("problem", [Problem.langford(7), Problem.skolem(8), Problem.hooked_skolem(6),
-                                     Problem.langford(6)], ids=lambda problem: problem.name)
+@pytest.mark.parametrize(
+    "problem",
+    [Problem.langford(7), Problem.skolem(8), Problem.hooked_skolem(6), Problem.langford(6)],
+    ids=lambda problem: problem.name,
+)
 def test_every_depth_merges_to_the_same_count(method: str, problem: Problem) -> None:
     expected = arrangements(problem)
     for depth in METHODS[method].depths(problem):

@@ -13,30 +13,36 @@ from tests.brute_force import arrangements
 NAMED = ["langford", "skolem", "hooked-langford", "hooked-skolem"]
 
 
-@pytest.mark.parametrize("problem", [
-    *(Problem.named(variant, n) for variant in NAMED for n in (1, 5, 32)),
-    Problem.langford(9, 3),
-    Problem.from_differences([1, 4, 6]),
-    Problem.from_differences([2, 3], 7, [2, 6, 7]),
-    Problem.from_differences([1, 2], 6, copies=3),
-])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        *(Problem.named(variant, n) for variant in NAMED for n in (1, 5, 32)),
+        Problem.langford(9, 3),
+        Problem.from_differences([1, 4, 6]),
+        Problem.from_differences([2, 3], 7, [2, 6, 7]),
+        Problem.from_differences([1, 2], 6, copies=3),
+    ],
+)
 def test_names_identify(problem: Problem) -> None:
     assert Problem.parse(problem.name) == problem
 
 
-@pytest.mark.parametrize(("build", "says"), [
-    (lambda: Problem.langford(0), "at least 1"),
-    (lambda: Problem.langford(-3), "at least 1"),
-    (lambda: Problem.langford(4, 1), "at least 2 cubes"),
-    (lambda: Problem.named("langfrod", 4), "no variant 'langfrod'; choose one of langford"),
-    (lambda: Problem.named("hooked-skolem", 4, 3), "pairs only"),
-    (lambda: Problem.from_differences([2, 2]), "distinct"),
-    (lambda: Problem.from_differences([0, 2]), "at least 1"),
-    (lambda: Problem.from_differences([]), "at least 1"),
-    (lambda: Problem.from_differences([1, 2], 5), "4 places, not 5"),
-    (lambda: Problem.from_differences([1, 2], 5, [6]), "within 1..5"),
-    (lambda: Problem.parse("langford"), "names no problem"),
-])
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Problem.langford(0), "at least 1"),
+        (lambda: Problem.langford(-3), "at least 1"),
+        (lambda: Problem.langford(4, 1), "at least 2 cubes"),
+        (lambda: Problem.named("langfrod", 4), "no variant 'langfrod'; choose one of langford"),
+        (lambda: Problem.named("hooked-skolem", 4, 3), "pairs only"),
+        (lambda: Problem.from_differences([2, 2]), "distinct"),
+        (lambda: Problem.from_differences([0, 2]), "at least 1"),
+        (lambda: Problem.from_differences([]), "at least 1"),
+        (lambda: Problem.from_differences([1, 2], 5), "4 places, not 5"),
+        (lambda: Problem.from_differences([1, 2], 5, [6]), "within 1..5"),
+        (lambda: Problem.parse("langford"), "names no problem"),
+    ],
+)
 def test_bad_problems_are_refused(build, says: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(BadProblem, match=says):
         build()

@@ -54,7 +54,7 @@ class RemoteLedger:
     def lease(self, campaign: CampaignRecord, worker: str, count: int, seconds: float) -> list[Lease]:
         found = self._post("leases", worker=worker, count=count, seconds=max(0.0, seconds))["leases"]
         if seconds < 0:
-            time.sleep(0.003)   # over by now
+            time.sleep(0.003)  # over by now
         return [wire.lease_of(each) for each in found]
 
     def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:

@@ -22,8 +22,11 @@ from tests.unit.test_ledger import TASKS, TRUE, forged, new_campaign
 
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
-    Delivery, st.integers(0, 2**40), st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
-    st.floats(0, 1e9), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
+    Delivery,
+    st.integers(0, 2**40),
+    st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
+    st.floats(0, 1e9),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
 )
 
 
@@ -54,7 +57,7 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
-    for _ in range(2):   # a repeated request changes nothing
+    for _ in range(2):  # a repeated request changes nothing
         assert farm.post("/workers", worker="w", host="h", process="1", kernel="cpu").status_code == 200
     leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
     assert len(leases) == TASKS
@@ -112,13 +115,24 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     assert farm.ledger.progress(other).attempts == {"running": 1}
 
 
-@pytest.mark.parametrize("body", [
-    b"", b"[]", b"{", b"\xff", b'{"worker": "a"}', b'{"worker": "a", "count": 0, "seconds": 1}',
-    b'{"worker": "a", "count": true, "seconds": 1}', b'{"worker": "a", "count": 1, "seconds": -1}',
-    b'{"worker": "a", "count": 1, "seconds": NaN}', b'{"worker": 1, "count": 1, "seconds": 1}',
-    b'{"worker": "a", "count": 1, "seconds": 1, "more": 1}', b"[" * 100_000,
-    b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"worker": "a"}',
+        b'{"worker": "a", "count": 0, "seconds": 1}',
+        b'{"worker": "a", "count": true, "seconds": 1}',
+        b'{"worker": "a", "count": 1, "seconds": -1}',
+        b'{"worker": "a", "count": 1, "seconds": NaN}',
+        b'{"worker": 1, "count": 1, "seconds": 1}',
+        b'{"worker": "a", "count": 1, "seconds": 1, "more": 1}',
+        b"[" * 100_000,
+        b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix",
+    ],
+)
 def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)

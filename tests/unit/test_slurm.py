@@ -30,14 +30,17 @@ def test_the_script_of_a_reservation() -> None:
     assert text == (GOLDEN / "reservation.sbatch").read_text()
 
 
-@pytest.mark.parametrize("build", [
-    lambda: array_script("two words", 1, Resources(600), LOGS, WORK),
-    lambda: array_script("name", 1, Resources(600, partition="a b"), LOGS, WORK),
-    lambda: array_script("name", 1, Resources(600, extra=("mem=2G",)), LOGS, WORK),
-    lambda: array_script("name", 1, Resources(600, extra=("--mem=2G\nrm -rf /",)), LOGS, WORK),
-    lambda: array_script("name", 1, Resources(600), Path("/home/ada/my logs"), WORK),
-    lambda: Resources(120).working_seconds,
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: array_script("two words", 1, Resources(600), LOGS, WORK),
+        lambda: array_script("name", 1, Resources(600, partition="a b"), LOGS, WORK),
+        lambda: array_script("name", 1, Resources(600, extra=("mem=2G",)), LOGS, WORK),
+        lambda: array_script("name", 1, Resources(600, extra=("--mem=2G\nrm -rf /",)), LOGS, WORK),
+        lambda: array_script("name", 1, Resources(600), Path("/home/ada/my logs"), WORK),
+        lambda: Resources(120).working_seconds,
+    ],
+)
 def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
     with pytest.raises(BadScript):
         build()
@@ -139,7 +142,7 @@ def test_trouble_passes(trouble: Exception) -> None:
     keeper = QueueKeeper(cluster, "name", str, lambda: standing, 5, seconds=0.01, say=said.append, stop_reason=stop)
     assert keeper.run() is None
     assert cluster.sizes == [2]
-    assert sum(str(trouble) in line for line in said) == 1   # not once per round
+    assert sum(str(trouble) in line for line in said) == 1  # not once per round
 
 
 def test_a_server_that_is_away_submits_nothing() -> None:

@@ -104,9 +104,7 @@ def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
         (random.getrandbits(split.u_length), random.getrandbits(split.v_length - 9)) for _ in range(4)
     ]:
         total, residues = limbs.zero(2**255), limbs.zero(2**190)
-        plan._sum_block(
-            np.array([u]), np.array([1]), np.array([2**62]), tile << 6, total, residues, 0
-        )
+        plan._sum_block(np.array([u]), np.array([1]), np.array([2**62]), tile << 6, total, residues, 0)
         expected = 0
         masks = plan._masks(split.v_length)
         for v in range(tile << 6, (tile + 1) << 6):

@@ -53,9 +53,7 @@ def advance(typingctx, sums, deltas, at, contributions, row):
         moved = []
         for k, word in enumerate(cgutils.unpack_tuple(builder, args[0])):
             step = [ir.Constant(I64, k)]
-            delta = builder.add(
-                builder.load(builder.gep(own, step)), builder.load(builder.gep(others, step))
-            )
+            delta = builder.add(builder.load(builder.gep(own, step)), builder.load(builder.gep(others, step)))
             moved.append(builder.add(word, delta))
         return context.make_tuple(builder, sig.return_type, moved)
 
@@ -191,15 +189,14 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
             state = as_tuple(current, sum_words)
             for step in range(0, 1 << block.size, 2):
                 if step:
-                    state = advance(
-                        state, deltas, step * sum_words, contributions, sequence[step] * sum_words)
+                    state = advance(state, deltas, step * sum_words, contributions, sequence[step] * sum_words)
                 if survives(state, vanishing):
                     survivors += 1
                     plus = add_product(plus, state, sum_bits, words)
                 if block.size:
                     state = advance(
-                        state, deltas, (step + 1) * sum_words,
-                        contributions, sequence[step + 1] * sum_words)
+                        state, deltas, (step + 1) * sum_words, contributions, sequence[step + 1] * sum_words
+                    )
                     if survives(state, vanishing):
                         survivors += 1
                         minus = add_product(minus, state, sum_bits, words)
@@ -226,10 +223,7 @@ def as_tuple(typingctx, array, count):
 
     def emit(context, builder, sig, args):
         first = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, 0))
-        loaded = [
-            builder.load(builder.gep(first, [ir.Constant(I64, k)]))
-            for k in range(sig.return_type.count)
-        ]
+        loaded = [builder.load(builder.gep(first, [ir.Constant(I64, k)])) for k in range(sig.return_type.count)]
         return context.make_tuple(builder, sig.return_type, loaded)
 
     return members(array, count), emit

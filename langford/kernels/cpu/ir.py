@@ -53,9 +53,7 @@ def widen(builder: Any, vector: Any, element: Any) -> Any:
 def lane_sum(builder: Any, vector: Any) -> Any:
     """Wrapping sum over the lanes of a vector of i64."""
     name = f"llvm.vector.reduce.add.v{vector.type.count}i64"
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(I64, [vector.type]), name
-    )
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I64, [vector.type]), name)
     return builder.call(function, [vector])
 
 
@@ -75,8 +73,7 @@ def split_words(builder: Any, wide: Any) -> list[Any]:
     if count == 1:
         return [wide]
     return [
-        builder.trunc(builder.lshr(wide, ir.Constant(wide.type, 64 * position)), I64)
-        for position in range(count)
+        builder.trunc(builder.lshr(wide, ir.Constant(wide.type, 64 * position)), I64) for position in range(count)
     ]
 
 
@@ -98,9 +95,7 @@ def add_to_state(context: Any, builder: Any, state_type: Any, state: Any, term: 
     for word in words[:-1]:
         residue = builder.add(residue, builder.zext(word, ir.IntType(128)))
     residue = builder.add(residue, builder.sext(words[-1], ir.IntType(128)))
-    return context.make_tuple(
-        builder, state_type, split_words(builder, total) + split_words(builder, residue)
-    )
+    return context.make_tuple(builder, state_type, split_words(builder, total) + split_words(builder, residue))
 
 
 def literal(value: Any) -> int:

@@ -182,10 +182,27 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
 
     @njit(cache=True, nogil=True)
     def tile_sum(
-        us, u_weights, u_limits, u_length,
-        first, bits, v_length, sizes, members, rows, keys,
-        odd, offset, alt_sign, shifts, lengths, strides, offsets,
-        limbs, residues, pending,
+        us,
+        u_weights,
+        u_limits,
+        u_length,
+        first,
+        bits,
+        v_length,
+        sizes,
+        members,
+        rows,
+        keys,
+        odd,
+        offset,
+        alt_sign,
+        shifts,
+        lengths,
+        strides,
+        offsets,
+        limbs,
+        residues,
+        pending,
     ):
         """Add Σ f |H u| |K v| F(u, v) over all u's and the tile's v's to limbs and residues.
 
@@ -248,16 +265,40 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
                                 survivors += 1
                                 bit = limit & 63
                                 itself = accumulate(
-                                    itself, high, w * width, low, bit * width, table, flat_keys,
-                                    key + bit * pairs, forms, parts, split, pairs, chains)
+                                    itself,
+                                    high,
+                                    w * width,
+                                    low,
+                                    bit * width,
+                                    table,
+                                    flat_keys,
+                                    key + bit * pairs,
+                                    forms,
+                                    parts,
+                                    split,
+                                    pairs,
+                                    chains,
+                                )
                             alive &= own - np.uint64(1)
                         while alive:
                             bit = trailing_zero_bits(alive)
                             alive &= alive - np.uint64(1)
                             survivors += 1
                             below = accumulate(
-                                below, high, w * width, low, bit * width, table, flat_keys,
-                                key + bit * pairs, forms, parts, split, pairs, chains)
+                                below,
+                                high,
+                                w * width,
+                                low,
+                                bit * width,
+                                table,
+                                flat_keys,
+                                key + bit * pairs,
+                                forms,
+                                parts,
+                                split,
+                                pairs,
+                                chains,
+                            )
                     weight = sign * sizes[c]
                     pending = make_room(limbs, residues, 3 * abs(weight), pending)
                     add_words(limbs, below, 0, words, 2 * weight)

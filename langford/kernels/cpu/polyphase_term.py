@@ -36,8 +36,19 @@ def accumulate(typingctx, state, high, at, low, row, table, keys, key, forms, pa
     """
     state = types.UniTuple(types.int64, len(state))
     signature = state(
-        state, high, types.int64, low, types.int64, table, keys, types.int64,
-        forms, parts, split, pairs, chains,
+        state,
+        high,
+        types.int64,
+        low,
+        types.int64,
+        table,
+        keys,
+        types.int64,
+        forms,
+        parts,
+        split,
+        pairs,
+        chains,
     )
     shape = tuple(literal(value) for value in (forms, parts, split, pairs, chains))
 
@@ -55,9 +66,7 @@ def accumulate(typingctx, state, high, at, low, row, table, keys, key, forms, pa
     return signature, emit
 
 
-def _odd_sum(
-    builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, split: int, width: int
-) -> Any:
+def _odd_sum(builder: Any, row_a: Any, row_b: Any, forms: int, parts: int, split: int, width: int) -> Any:
     """Σ over the lanes of the product of all forms, as a wide integer."""
 
     def sums(form: int, count: int) -> Any:

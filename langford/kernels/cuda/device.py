@@ -49,8 +49,10 @@ class CudaProgram:
         """Registers and local bytes per thread, shared bytes per block, blocks of a launch of ``main``."""
         kernel = self._kernels[self._main]
         return {
-            "registers": self.registers, "local_bytes": kernel.local_size_bytes,
-            "shared_bytes": self._shared, "blocks": self.blocks,
+            "registers": self.registers,
+            "local_bytes": kernel.local_size_bytes,
+            "shared_bytes": self._shared,
+            "blocks": self.blocks,
         }
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:

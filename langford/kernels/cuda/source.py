@@ -8,7 +8,13 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 
 POLYPHASE = (
-    "integers.cuh", "components.cuh", "matrix.cuh", "odd_sums.cuh", "even_sums.cuh", "polyphase.cu", "tables.cu",
+    "integers.cuh",
+    "components.cuh",
+    "matrix.cuh",
+    "odd_sums.cuh",
+    "even_sums.cuh",
+    "polyphase.cu",
+    "tables.cu",
 )
 GODFREY = ("integers.cuh", "godfrey.cu")
 MILLER = ("integers.cuh", "search.cuh", "miller.cu")
