@@ -33,9 +33,9 @@ from db import CampaignRecord, Delivery, Ledger
 from db.states import Role
 from jobs.campaign import key_of
 from jobs.client import RemoteCampaign
-from jobs.evaluation import PlanKey, evaluate, plan_of
+from jobs.evaluation import evaluate, plan_of
 from jobs.identity import Identity
-from langford.methods import METHODS
+from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -236,7 +236,7 @@ def on_cores(cores: set[int], what: Any, *arguments: Any) -> Any:
 
 def overhead(folder: Path) -> None:
     """Print what a farm of tasks of a second costs, in the median of some pairs of runs."""
-    key = PlanKey(SECOND_LONG.name, "polyphase", SECOND_LONG_DEPTH)
+    key = PlanKey(SECOND_LONG, "polyphase", SECOND_LONG_DEPTH)
     tasks = len(plan_of(key).work)
     cores = sorted(os.sched_getaffinity(0))
     each = min(2, len(cores) // 2)

@@ -16,7 +16,7 @@ from typing import Any
 
 import cupy
 
-from langford.kernels.cuda.device import CudaProgram, device_name
+from langford.kernels.cuda.runtime import CudaProgram, device_name
 from langford.methods import merge
 from langford.methods.godfrey import GodfreyPlan
 from langford.methods.godfrey_cuda import GodfreyEvaluator

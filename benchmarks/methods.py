@@ -21,8 +21,9 @@ import time
 from dataclasses import dataclass
 
 from jobs import direct
-from jobs.evaluation import PlanKey, plan_of
-from langford.methods import METHODS
+from jobs.evaluation import plan_of
+from langford.devices import CPU
+from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
 from langford.reference import published
 
@@ -56,12 +57,12 @@ ROWS = [
 
 def time_row(row: Row) -> tuple[list[float], int]:
     """Seconds of each run and the points or nodes of one."""
-    key = PlanKey(row.problem.name, row.method, METHODS[row.method].suggested_depth(row.problem))
+    key = PlanKey(row.problem, row.method, METHODS[row.method].suggested_depth(row.problem))
     plan_of(key).warm_up()
     seconds = []
     for _ in range(row.runs):
         start = time.perf_counter()
-        count, _ = direct.count(key, ["cpu"] * row.threads)
+        count, _ = direct.count(key, [CPU] * row.threads)
         seconds.append(time.perf_counter() - start)
         if count.published != published(row.problem):
             raise SystemExit(f"{row.problem} by {row.method} gave {count.published}: wrong")

@@ -16,12 +16,13 @@ from functools import partial
 
 import numpy as np
 
-from langford.kernels.cuda.device import CudaProgram, device_name
-from langford.machine import chosen_from, cores, settings_of
+from langford.devices import cores
+from langford.kernels.cuda.runtime import CudaProgram, device_name
 from langford.methods import METHODS, largest_first, merge
 from langford.methods.search import SearchPlan
 from langford.methods.search_cuda import SearchEvaluator, Settings
 from langford.problem import Problem
+from langford.profile import chosen_from, settings_of
 from langford.reference import published
 
 SAMPLE_SECONDS = 5.0

@@ -16,10 +16,11 @@ from db import CampaignRecord, Delivery, Lease, Ledger
 from db.errors import LedgerError
 from db.states import Outcome, TaskState
 from jobs.effort import LEASE_SECONDS, Effort
-from jobs.evaluation import PlanKey, plan_of
+from jobs.evaluation import plan_of
 from jobs.identity import Identity, is_dead
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
-from langford.methods import Count, merge
+from langford.devices import Device
+from langford.methods import Count, PlanKey, merge
 
 HEARTBEAT_SECONDS = LEASE_SECONDS / 4
 
@@ -48,7 +49,7 @@ class RunReport:
 
 def key_of(campaign: CampaignRecord) -> PlanKey:
     """The plan of a campaign."""
-    return PlanKey(campaign.problem.name, campaign.method, campaign.depth)
+    return PlanKey(campaign.problem, campaign.method, campaign.depth)
 
 
 def result(ledger: Ledger, campaign: CampaignRecord) -> Count:
@@ -63,11 +64,11 @@ class CampaignRun:
         self,
         ledger: Ledger,
         campaign: CampaignRecord,
-        devices: Sequence[str],
+        devices: Sequence[Device],
         tell: Callable[[Step], None] = lambda step: None,
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
-        pool_of: Callable[[PlanKey, Sequence[str]], Pool] = WorkerPool,
+        pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
     ) -> None:
         """
         Args:

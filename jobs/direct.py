@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
-from jobs.evaluation import PlanKey, evaluate, evaluator_of, plan_of
-from langford.methods import Count, largest_first, merge
+from jobs.evaluation import evaluate, evaluator_of, plan_of
+from langford.devices import Device
+from langford.methods import Count, PlanKey, largest_first, merge
 from langford.result import Evaluation
 
 
 def count(
-    key: PlanKey, devices: Sequence[str], tell: Callable[[float, float], None] = lambda done, seconds: None
+    key: PlanKey, devices: Sequence[Device], tell: Callable[[float, float], None] = lambda done, seconds: None
 ) -> tuple[Count, float]:
     """The exact count and the seconds it took.
 
@@ -27,7 +28,7 @@ def count(
     order = largest_first(plan)
     done = 0.0
     results = []
-    free: SimpleQueue[str] = SimpleQueue()
+    free: SimpleQueue[Device] = SimpleQueue()
     for device in devices:
         free.put(device)
 

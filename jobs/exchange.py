@@ -8,14 +8,14 @@ from pathlib import Path
 from db import CampaignRecord, Export, Ledger, joined, read_export
 from db.errors import CampaignMismatch
 from db.states import EventKind
-from jobs.evaluation import PlanKey, plan_of
+from jobs.evaluation import plan_of
 from jobs.identity import Identity
-from langford.methods import Count, Plan, merge
+from langford.methods import Count, Plan, PlanKey, merge
 
 
 def plan_for(export: Export) -> Plan:
     """The plan that an export's tasks belong to; raises CampaignMismatch when it has other tasks."""
-    plan = plan_of(PlanKey(export.problem.name, export.method, export.depth))
+    plan = plan_of(PlanKey(export.problem, export.method, export.depth))
     if len(plan.work) != export.tasks:
         raise CampaignMismatch(
             f"{export.campaign} was split into {export.tasks} tasks, this version splits it into "

@@ -7,9 +7,10 @@ problem and grows by a factor per colour that benchmarks show.
 
 from __future__ import annotations
 
-from jobs.evaluation import PlanKey, evaluate, plan_of
-from langford.methods import METHODS
+from jobs.evaluation import evaluate, plan_of
+from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
+from langford.variants import DIFFERENCES
 
 SEARCH_GROWTH = {"miller": 8.5, "regular": 9.0}
 """Factor in the time of a search for pairs from n to n + 1 (benchmarks/methods.py)."""
@@ -38,7 +39,7 @@ def _summed(problem: Problem, method: str) -> float:
     """Points known, speed measured."""
     probe = _smaller(problem, CALIBRATION[method])
     depth = METHODS[method].depths(probe)[-1] // 2 // 4 * 4
-    key = PlanKey(probe.name, method, depth)
+    key = PlanKey(probe, method, depth)
     plan = plan_of(key)
     task = int(plan.work.argsort()[len(plan.work) // 2])
     plan.warm_up()
@@ -50,7 +51,7 @@ def _summed(problem: Problem, method: str) -> float:
 def _searched(problem: Problem, method: str, probe_n: int, growth: float) -> float:
     """Time of a smaller problem, extrapolated."""
     probe = _smaller(problem, probe_n)
-    key = PlanKey(probe.name, method, METHODS[method].suggested_depth(probe))
+    key = PlanKey(probe, method, METHODS[method].suggested_depth(probe))
     tasks = range(len(plan_of(key).work))
     plan_of(key).warm_up()
     seconds = sum(evaluate(key, task).seconds for task in tasks)
@@ -60,5 +61,5 @@ def _searched(problem: Problem, method: str, probe_n: int, growth: float) -> flo
 def _smaller(problem: Problem, n: int) -> Problem:
     if problem.n <= n:
         return problem
-    variant = "langford" if problem.variant == "differences" else problem.variant
+    variant = "langford" if problem.variant == DIFFERENCES else problem.variant
     return Problem.named(variant, n, problem.copies)

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from langford.devices import Device
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -20,9 +22,9 @@ class Identity:
     kernel: str
 
     @classmethod
-    def fresh(cls, devices: Sequence[str] = ()) -> Identity:
+    def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
-        kernel = "cuda" if any(device.startswith("cuda") for device in devices) else "cpu"
+        kernel = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
         return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), kernel)
 
 

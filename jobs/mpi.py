@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from jobs.evaluation import PlanKey, evaluate, evaluator_of, plan_of
+from jobs.evaluation import evaluate, evaluator_of, plan_of
 from jobs.pool import PREFETCH, Died, Failed, Finished
+from langford.devices import CPU, Device, devices
 from langford.errors import LangfordError
-from langford.methods import Count, merge
-from langford.methods.devices import CPU, devices
+from langford.methods import Count, PlanKey, merge
 from langford.result import Evaluation, PartialResult
 
 TASK, REPLY = 1, 2
@@ -50,14 +50,14 @@ def world() -> Any:
     return MPI.COMM_WORLD
 
 
-def device_of(communicator: Any, kind: str, first_computes: bool) -> str:
+def device_of(communicator: Any, kind: str, first_computes: bool) -> Device:
     """The device of this rank: a core, or the GPU of its turn among the ranks of its host that compute."""
     from mpi4py import MPI
 
     here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
     ranks = here.allgather(communicator.rank)
     here.Free()
-    if kind == CPU:
+    if kind == CPU.kind:
         return CPU
     computing = [rank for rank in ranks if first_computes or rank]
     found = devices(kind, 1)
@@ -83,7 +83,10 @@ def _turned(part: Any, size: int) -> Any:
 
 
 def count_static(
-    communicator: Any, key: PlanKey, device: str, tell: Callable[[float, float], None] = lambda done, seconds: None
+    communicator: Any,
+    key: PlanKey,
+    device: Device,
+    tell: Callable[[float, float], None] = lambda done, seconds: None,
 ) -> tuple[Count, float] | None:
     """Each rank evaluates its share; rank 0 gets the count and the seconds, the others None.
 
@@ -166,7 +169,7 @@ class RankPool:
             self._communicator.Send(np.array([STOP, 0], np.int64), dest=rank, tag=TASK)
 
 
-def serve(communicator: Any, key: PlanKey, device: str) -> None:
+def serve(communicator: Any, key: PlanKey, device: Device) -> None:
     """What a rank other than 0 does: evaluate what comes until told to stop.
 
     Rank 0 decides what a signal means: the launcher passes it to all.

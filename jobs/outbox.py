@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from db import Delivery
 from jobs import wire
+from langford.durable import replace_file
 
 SUFFIX = ".result.json"
 
@@ -23,23 +23,7 @@ class Outbox:
 
     def put(self, delivery: Delivery) -> None:
         """Keep a delivery: it is on disk when this returns.  Raises OSError."""
-        file = self._file(delivery)
-        unfinished = file.with_suffix(f".{os.getpid()}")
-        try:
-            with unfinished.open("w") as stream:
-                json.dump(wire.delivery_document(delivery), stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            unfinished.replace(file)
-        except OSError:
-            with suppress(OSError):
-                unfinished.unlink()
-            raise
-        handle = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        replace_file(self._file(delivery), json.dumps(wire.delivery_document(delivery)).encode())
 
     def waiting(self) -> Iterator[Delivery]:
         """All deliveries kept.  A file that holds none is set aside under another name."""

@@ -18,7 +18,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from jobs.evaluation import PlanKey, evaluate, evaluator_of
+from jobs.evaluation import evaluate, evaluator_of
+from langford.devices import Device
+from langford.methods import PlanKey
 from langford.result import Evaluation
 
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -78,7 +80,7 @@ class Pool(Protocol):
 
 @dataclass
 class _Member:
-    device: str
+    device: Device
     process: BaseProcess
     pipe: Connection
     tokens: deque[int] = field(default_factory=deque)
@@ -87,11 +89,11 @@ class _Member:
 class WorkerPool:
     """One process per device of ``devices``, evaluating tasks of one plan."""
 
-    def __init__(self, key: PlanKey, devices: Sequence[str]) -> None:
+    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
         self._key = key
         self._members = [self._start(device) for device in devices]
 
-    def _start(self, device: str) -> _Member:
+    def _start(self, device: Device) -> _Member:
         ours, theirs = _CONTEXT.Pipe()
         process = _CONTEXT.Process(target=_serve, args=(theirs, self._key, device), daemon=True)
         process.start()
@@ -148,7 +150,7 @@ def _death(exit_code: int | None) -> str:
     return f"worker process ended with exit code {exit_code}"
 
 
-def _serve(pipe: Connection, key: PlanKey, device: str) -> None:
+def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
     """The worker process: evaluate what comes until the pipe closes."""
     # The terminal sends its signals to the whole group; the parent decides what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

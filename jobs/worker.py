@@ -14,11 +14,13 @@ from db.states import EventKind, Outcome
 from jobs.campaign import RunReport
 from jobs.client import Backoff, RemoteCampaign, ServerAway
 from jobs.effort import LEASE_SECONDS, Effort
-from jobs.evaluation import PlanKey
 from jobs.identity import Identity
 from jobs.outbox import Outbox
 from jobs.pool import Died, Failed, Finished, WorkerPool
 from jobs.wire import MOST_AT_ONCE, CampaignInfo
+from langford.devices import Device
+from langford.methods import PlanKey
+from langford.problem import Problem
 
 WAIT_SECONDS = 0.5
 """For results, which end the wait at once; signals and the return of the server are noticed after it."""
@@ -34,7 +36,7 @@ class RemoteRun:
         self,
         server: RemoteCampaign,
         outbox: Outbox,
-        devices: Sequence[str],
+        devices: Sequence[Device],
         say: Callable[[str], None] = lambda message: None,
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
@@ -72,7 +74,7 @@ class RemoteRun:
         stopped = self._await_server()
         info = self._info
         if stopped is None and info is not None and (info.unfinished or info.rechecks):
-            pool = WorkerPool(PlanKey(info.problem, info.method, info.depth), self._devices)
+            pool = WorkerPool(PlanKey(Problem.parse(info.problem), info.method, info.depth), self._devices)
             try:
                 stopped = self._work(pool)
             finally:

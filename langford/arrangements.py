@@ -23,11 +23,6 @@ UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
 
 
-def label(problem: Problem, difference: int) -> int:
-    """The colour's customary name."""
-    return difference - 1 if "langford" in problem.variant else difference
-
-
 def iterate(problem: Problem) -> Iterator[Arrangement]:
     """All arrangements in lexicographic order of places filled, mirror images once."""
     for placed in _extend(problem.copies, problem.free_mask, _all_unused(problem)):
@@ -40,7 +35,7 @@ def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
     """Whether every colour's cubes stand at its distance and the right places are empty."""
     if len(arrangement) != problem.places:
         return False
-    expected = {label(problem, d): d for d in problem.differences}
+    expected = {problem.label(d): d for d in problem.differences}
     places: dict[int, list[int]] = {}
     for place, name in enumerate(arrangement, 1):
         if name:
@@ -147,5 +142,5 @@ def _labelled(problem: Problem, placed: tuple[tuple[int, int], ...]) -> Arrangem
     for d, mask in placed:
         for place in range(problem.places):
             if mask >> place & 1:
-                row[place] = label(problem, d)
+                row[place] = problem.label(d)
     return tuple(row)

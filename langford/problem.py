@@ -10,13 +10,12 @@ forms have 2n+1 places and leave place 2n empty (A004076).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from langford.errors import BadProblem
-
-VARIANTS = ("langford", "skolem", "hooked-langford", "hooked-skolem", "differences")
+from langford.variants import DIFFERENCES, VARIANTS
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Problem:
     """An immutable counting problem; build one with the class methods.
 
     Attributes:
-        variant: one of ``VARIANTS``.
+        variant: a name in ``VARIANTS``, or ``DIFFERENCES``.
         differences: distances in places between consecutive cubes, ascending, distinct.
         places: length of the row.
         copies: cubes per colour (s), at least 2.
@@ -40,28 +39,37 @@ class Problem:
     # -- construction ---------------------------------------------------------------
 
     @classmethod
+    def named(cls, variant: str, n: int, copies: int = 2) -> Problem:
+        """The problem of a named variant with n colours; raises BadProblem."""
+        if variant not in VARIANTS:
+            raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(VARIANTS)}")
+        chosen = VARIANTS[variant]
+        if copies != 2 and chosen.hooked:
+            raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
+        _require_sizes(n, copies)
+        hook = (2 * n,) if chosen.hooked else ()
+        differences = tuple(range(chosen.first, chosen.first + n))
+        return cls(variant, differences, copies * n + len(hook), copies, hook)
+
+    @classmethod
     def langford(cls, n: int, copies: int = 2) -> Problem:
         """L(copies, n): colour k has exactly k other cubes between its neighbours."""
-        _require_sizes(n, copies)
-        return cls("langford", tuple(range(2, n + 2)), copies * n, copies)
+        return cls.named("langford", n, copies)
 
     @classmethod
     def skolem(cls, n: int, copies: int = 2) -> Problem:
         """Skolem's form: differences 1..n.  For ``copies`` ≥ 3 this is V(copies, n), A059108."""
-        _require_sizes(n, copies)
-        return cls("skolem", tuple(range(1, n + 1)), copies * n, copies)
+        return cls.named("skolem", n, copies)
 
     @classmethod
     def hooked_langford(cls, n: int) -> Problem:
         """Langford differences over 2n+1 places with place 2n empty."""
-        _require_sizes(n, 2)
-        return cls("hooked-langford", tuple(range(2, n + 2)), 2 * n + 1, 2, (2 * n,))
+        return cls.named("hooked-langford", n)
 
     @classmethod
     def hooked_skolem(cls, n: int) -> Problem:
         """Skolem differences over 2n+1 places with place 2n empty (A004076)."""
-        _require_sizes(n, 2)
-        return cls("hooked-skolem", tuple(range(1, n + 1)), 2 * n + 1, 2, (2 * n,))
+        return cls.named("hooked-skolem", n)
 
     @classmethod
     def from_differences(
@@ -92,22 +100,7 @@ class Problem:
             )
         if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):
             raise BadProblem(f"empty places must be distinct and within 1..{row}, not {holes}")
-        return cls("differences", chosen, row, copies, holes)
-
-    @classmethod
-    def named(cls, variant: str, n: int, copies: int = 2) -> Problem:
-        """The problem of a named variant, as the command line says it."""
-        forms: dict[str, Callable[[int], Problem]] = {
-            "langford": lambda n: cls.langford(n, copies),
-            "skolem": lambda n: cls.skolem(n, copies),
-            "hooked-langford": cls.hooked_langford,
-            "hooked-skolem": cls.hooked_skolem,
-        }
-        if variant not in forms:
-            raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(forms)}")
-        if copies != 2 and variant.startswith("hooked"):
-            raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
-        return forms[variant](n)
+        return cls(DIFFERENCES, chosen, row, copies, holes)
 
     @classmethod
     def parse(cls, name: str) -> Problem:
@@ -136,22 +129,25 @@ class Problem:
     def name(self) -> str:
         """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``."""
         copies = "" if self.copies == 2 else f"-x{self.copies}"
-        if self.variant != "differences":
+        if self.variant != DIFFERENCES:
             return f"{self.variant}-{self.n}{copies}"
         listed = ".".join(map(str, self.differences))
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
         return f"differences-{listed}-over-{self.places}{copies}{empty}"
 
     def __str__(self) -> str:
-        titles = {
-            "langford": "L",
-            "skolem": "Skolem",
-            "hooked-skolem": "hooked Skolem",
-            "hooked-langford": "hooked Langford",
-        }
-        if self.variant == "differences":
+        if self.variant == DIFFERENCES:
             return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"
-        return f"{titles[self.variant]}({self.copies},{self.n})"
+        return f"{VARIANTS[self.variant].title}({self.copies},{self.n})"
+
+    def label(self, difference: int) -> int:
+        """The colour's customary name: 1 for the smallest difference of a named variant, else the difference."""
+        return difference if self.variant == DIFFERENCES else difference - VARIANTS[self.variant].first + 1
+
+    @property
+    def oeis(self) -> str | None:
+        """Number of the sequence in the OEIS that this count belongs to, if it has one."""
+        return VARIANTS[self.variant].oeis.get(self.copies) if self.variant in VARIANTS else None
 
     @cached_property
     def filled(self) -> tuple[int, ...]:

@@ -8,14 +8,6 @@ from __future__ import annotations
 
 from langford.problem import Problem
 
-OEIS: dict[tuple[str, int], str] = {
-    ("langford", 2): "A014552",
-    ("skolem", 2): "A059106",
-    ("hooked-skolem", 2): "A004076",
-    ("langford", 3): "A059107",
-    ("skolem", 3): "A059108",
-}
-
 PUBLISHED: dict[tuple[str, int], dict[int, int]] = {
     ("langford", 2): {
         3: 1,

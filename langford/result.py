@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import MODULUS, residue
-from langford.errors import CheckFailed
+from langford.errors import CheckFailed, LangfordError
+
+LONGEST_NUMBER = 200
+"""Characters of a number: partial sums up to n = 32 take fewer than half as many."""
+DECIMAL = re.compile(r"-?[0-9]+")
+
+
+class BadText(LangfordError):
+    """A text is no integer in decimal digits."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,21 @@ class PartialResult:
     value: int
     residue: int
     evaluated: int
+
+    def to_text(self) -> dict[str, str]:
+        """The numbers that can exceed 64 bits, as decimal text by name: what ledgers, exports and messages hold."""
+        return {"value": str(self.value), "residue": str(self.residue), "evaluated": str(self.evaluated)}
+
+    @classmethod
+    def from_text(cls, index: int, value: str, residue: str, evaluated: str) -> PartialResult:
+        """The inverse of :meth:`to_text`; raises BadText."""
+        return cls(index, _integer(value), _integer(residue), _integer(evaluated))
+
+
+def _integer(text: str) -> int:
+    if not isinstance(text, str) or len(text) > LONGEST_NUMBER or not DECIMAL.fullmatch(text):
+        raise BadText(f"expected an integer as decimal text, not {text!r:.60}")
+    return int(text)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from langford.cli.running import (
     seconds_of,
     work_off,
 )
-from langford.machine import cores
-from langford.problem import VARIANTS, Problem
+from langford.devices import cores
+from langford.problem import Problem
+from langford.variants import VARIANTS
 
 WRONG = 4
 GPU_TASK_SECONDS = 20.0
@@ -34,7 +35,7 @@ Examples:
 Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
 aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N."""
 )
-@click.argument("variant", type=click.Choice(VARIANTS[:-1]))
+@click.argument("variant", type=click.Choice(list(VARIANTS)))
 @click.argument("n", type=int)
 @click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
 @click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
@@ -79,25 +80,26 @@ def run(
     problem = Problem.named(variant, n, copies)
     stop = StopSignals()
     from db import Ledger
-    from jobs.evaluation import PlanKey, plan_of
-    from langford.methods.devices import devices
+    from jobs.evaluation import plan_of
+    from langford.devices import devices
+    from langford.methods import PlanKey
 
     way = chosen_method(method, problem)
     places = devices(device, workers or cores())
     if depth is not None:
-        plan_of(PlanKey(problem.name, way.name, depth))  # a bad depth leaves no ledger behind
+        plan_of(PlanKey(problem, way.name, depth))  # a bad depth leaves no ledger behind
     book = Ledger(ledger, create=True)
     if depth is None:
         depth = _depth(book, name, problem, way, places[0], task_time)
-    campaign = create_campaign(book, PlanKey(problem.name, way.name, depth), name)
+    campaign = create_campaign(book, PlanKey(problem, way.name, depth), name)
     report = work_off(book, campaign, places, stop, time_limit)
     context.exit(conclude(book, campaign, report, stop, ledger, as_json))
 
 
-def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: str, seconds: float | None) -> int:
+def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: Any, seconds: float | None) -> int:
     """The depth of the campaign that the command resumes, or one for a new campaign."""
     from jobs import sizing
-    from langford.methods.devices import CPU
+    from langford.devices import CPU
 
     for campaign in book.campaigns():
         same = campaign.problem == problem and campaign.method == method.name

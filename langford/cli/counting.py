@@ -14,8 +14,8 @@ from langford.cli.options import (
     json_option,
     problem_options,
 )
+from langford.devices import cores
 from langford.errors import TooExpensive
-from langford.machine import cores
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -40,14 +40,16 @@ def count(method: str | None, threads: int | None, device: str, anyway: bool, as
     """Count the arrangements of N colours, exactly."""
     problem = chosen_problem(**chosen)
     from jobs import direct, forecast
-    from jobs.evaluation import PlanKey, plan_of
+    from jobs.evaluation import plan_of
     from langford.cli import display
-    from langford.methods.devices import CPU, depth_for, devices
+    from langford.devices import CPU, devices
+    from langford.methods import PlanKey
+    from langford.methods.devices import depth_for
 
     way = chosen_method(method, problem)
     threads = threads or cores()
     places = devices(device, threads)
-    expected = forecast.core_seconds(problem, way.name) / threads if device == CPU else 0.0
+    expected = forecast.core_seconds(problem, way.name) / threads if places[0] == CPU else 0.0
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / LONGEST_COUNT
         raise TooExpensive(
@@ -59,8 +61,8 @@ def count(method: str | None, threads: int | None, device: str, anyway: bool, as
         display.say(f"{problem} by {way.name}: about {display.duration(expected)} on {threads} cores")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    where = f"on {threads} cores" if device == CPU else f"on {len(places)} GPUs"
-    key = PlanKey(problem.name, way.name, depth_for(device, way, problem))
+    where = f"on {threads} cores" if places[0] == CPU else f"on {len(places)} GPUs"
+    key = PlanKey(problem, way.name, depth_for(places[0], way, problem))
     work = float(plan_of(key).work.sum())
     line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
     with line.shown():

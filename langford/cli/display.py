@@ -55,7 +55,7 @@ def count_document(problem: Problem, method: str, count: Count, seconds: float) 
 
 def print_count(problem: Problem, method: str, count: Count, seconds: float, where: str) -> None:
     """The count, how it was found and how it was checked."""
-    from langford.reference import OEIS, published
+    from langford.reference import published
 
     print(f"{problem} = {count.published:,}")
     up_to = " up to reversal" if problem.mirrored else ""
@@ -71,9 +71,8 @@ def print_count(problem: Problem, method: str, count: Count, seconds: float, whe
     if problem.obstruction:
         print(f"  agrees    none can exist: {problem.obstruction}")
     elif known is not None:
-        source = OEIS[problem.variant, problem.copies]
         verdict = "agrees    with" if known == count.published else "DIFFERS   from"
-        print(f"  {verdict} the published value {known:,} ({source})")
+        print(f"  {verdict} the published value {known:,} ({problem.oeis})")
 
 
 class ProgressLine:

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from langford.cli.options import json_option
+from langford.devices import CPU, Device
 
 WORKS, ABSENT, BROKEN = "works", "absent", "broken"
 FAILED = 1
@@ -36,15 +37,16 @@ def _version(package: str) -> str | None:
     return None
 
 
-def _trial(device: str, method: str) -> str:
+def _trial(device: Device, method: str) -> str:
     """Count L(2,12) on a device; the method, the time and whether the count is right."""
     from jobs import direct
-    from jobs.evaluation import PlanKey, evaluator_of
+    from jobs.evaluation import evaluator_of
+    from langford.methods import PlanKey
     from langford.problem import Problem
     from langford.reference import published
 
     problem = Problem.langford(TRIAL)
-    key = PlanKey(problem.name, method, 4)
+    key = PlanKey(problem, method, 4)
     evaluator_of(key, device)
     start = time.perf_counter()
     count, _ = direct.count(key, [device])
@@ -57,10 +59,10 @@ def _trial(device: str, method: str) -> str:
 def _processor() -> Iterator[Finding]:
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
-    yield _tried("processor", "cpu", "")
+    yield _tried("processor", CPU, "")
 
 
-def _tried(part: str, device: str, what: str) -> Finding:
+def _tried(part: str, device: Device, what: str) -> Finding:
     try:
         return Finding(part, WORKS, what + "; ".join(_trial(device, method) for method in ("polyphase", "godfrey")))
     except Exception as error:  # whatever a driver or compiler may raise is the finding
@@ -68,7 +70,7 @@ def _tried(part: str, device: str, what: str) -> Finding:
 
 
 def _gpus() -> Iterator[Finding]:
-    from langford.kernels.cuda.device import NoGpu, describe_gpus
+    from langford.kernels.cuda.runtime import NoGpu, describe_gpus
 
     try:
         gpus = describe_gpus()
@@ -76,7 +78,7 @@ def _gpus() -> Iterator[Finding]:
         yield Finding("gpu", ABSENT, f"{error}; everything else works without")
         return
     for index, what in enumerate(gpus):
-        yield _tried(f"gpu {index}", f"cuda:{index}", f"{what}; ")
+        yield _tried(f"gpu {index}", Device("cuda", index), f"{what}; ")
 
 
 def _database() -> Iterator[Finding]:

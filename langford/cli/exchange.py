@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from langford.cli.options import ledger_option
+from langford.durable import replace_file
 
 
 @click.command(
@@ -25,9 +26,7 @@ def export(name: str, ledger: str, out: Path | None) -> None:
     book = Ledger(ledger)
     exported = book.exported(book.campaign(name))
     file = out or Path(f"{name}.jsonl.gz")
-    unfinished = file.with_name(file.name + ".part")
-    unfinished.write_bytes(exported.to_bytes())
-    unfinished.replace(file)
+    replace_file(file, exported.to_bytes())
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
 
 

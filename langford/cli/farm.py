@@ -18,8 +18,8 @@ from langford.cli.options import (
     trust_option,
 )
 from langford.cli.running import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, create_campaign, seconds_of
+from langford.devices import cores
 from langford.errors import LangfordError
-from langford.machine import cores
 
 PORT = 8765
 
@@ -196,7 +196,7 @@ def work(
     from jobs.outbox import Outbox
     from jobs.worker import RemoteRun
     from langford.cli import display
-    from langford.methods.devices import devices
+    from langford.devices import devices
 
     server = RemoteCampaign(url, chosen_token(token_file), certificate)
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")

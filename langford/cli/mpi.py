@@ -85,7 +85,7 @@ def mpi(
     context.exit(code)
 
 
-def _static(communicator: Any, key: Any, own: str, as_json: bool) -> int:
+def _static(communicator: Any, key: Any, own: Any, as_json: bool) -> int:
     from jobs import mpi as ranks
     from jobs.evaluation import plan_of
     from langford.cli import display
@@ -103,7 +103,7 @@ def _static(communicator: Any, key: Any, own: str, as_json: bool) -> int:
 
 
 def _hand_out(
-    communicator: Any, key: Any, own: str, name: str | None, ledger: str, time_limit: float | None, as_json: bool
+    communicator: Any, key: Any, own: Any, name: str | None, ledger: str, time_limit: float | None, as_json: bool
 ) -> int:
     from db import Ledger
     from jobs import mpi as ranks

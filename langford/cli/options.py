@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from langford.errors import BadProblem, LangfordError
-from langford.problem import VARIANTS, Problem
+from langford.problem import Problem
+from langford.variants import VARIANTS
 
 METHOD_NAMES = ("polyphase", "godfrey", "miller", "regular")
 LEDGER = "langford.db"
@@ -41,7 +42,7 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
         ),
-        click.option("--variant", type=click.Choice(VARIANTS[:-1]), default="langford", show_default=True),
+        click.option("--variant", type=click.Choice(list(VARIANTS)), default="langford", show_default=True),
         click.argument("n", type=int, required=False),
     ):
         command = decorate(command)
@@ -83,7 +84,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies."),
         click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour."),
         click.argument("n", type=int),
-        click.argument("variant", type=click.Choice(VARIANTS[:-1])),
+        click.argument("variant", type=click.Choice(list(VARIANTS))),
     ):
         command = decorate(command)
     return command
@@ -99,11 +100,12 @@ def chosen_token(file: Path | None) -> str:
 
 def chosen_key(variant: str, n: int, copies: int, method: str | None, depth: int | None) -> Any:
     """The plan that the options of a campaign name; raises BadProblem, MethodDoesNotApply or BadDepth."""
-    from jobs.evaluation import PlanKey, plan_of
+    from jobs.evaluation import plan_of
+    from langford.methods import PlanKey
 
     problem = Problem.named(variant, n, copies)
     way = chosen_method(method, problem)
-    key = PlanKey(problem.name, way.name, way.suggested_depth(problem) if depth is None else depth)
+    key = PlanKey(problem, way.name, way.suggested_depth(problem) if depth is None else depth)
     plan_of(key)
     return key
 

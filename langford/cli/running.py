@@ -48,12 +48,12 @@ def create_campaign(book: Any, key: Any, name: str | None) -> Any:
     from jobs.evaluation import plan_of
 
     plan = plan_of(key)
-    name = name or f"{key.problem}-{key.method}-{key.depth}"
+    name = name or key.name
     return book.create_campaign(name, plan.problem, key.method, key.depth, plan.work.tolist())
 
 
 def work_off(
-    book: Any, campaign: Any, places: list[str], stop: StopSignals, time_limit: float | None, **options: Any
+    book: Any, campaign: Any, places: Any, stop: StopSignals, time_limit: float | None, **options: Any
 ) -> Any:
     """Run a campaign with its progress on the terminal; ``options`` as of CampaignRun.  The report."""
     from jobs.campaign import CampaignRun, Step

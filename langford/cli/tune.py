@@ -11,8 +11,10 @@ from typing import Any
 import click
 
 from langford.cli.options import json_option
-from langford.machine import cores, save_settings
-from langford.problem import VARIANTS, Problem
+from langford.devices import cores
+from langford.problem import Problem
+from langford.profile import save_settings
+from langford.variants import VARIANTS
 
 CORE_SECONDS = 10.0
 
@@ -26,7 +28,7 @@ Examples:
 )
 @click.argument("method", type=click.Choice(["miller", "regular", "godfrey"]))
 @click.option("--n", "colours", type=int, required=True, help="Colours of the problem that is counted each time.")
-@click.option("--variant", type=click.Choice(VARIANTS[:-1]), default="langford", show_default=True)
+@click.option("--variant", type=click.Choice(list(VARIANTS)), default="langford", show_default=True)
 @click.option("--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour.")
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Draw them into this folder.")
@@ -64,7 +66,7 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
     """(device, experiment): the processor's, then those of GPU 0, whose best settings are kept."""
     from jobs.tuning import on_cores
     from langford.cli import display
-    from langford.kernels.cuda.device import NoGpu, device_name
+    from langford.kernels.cuda.runtime import NoGpu, device_name
 
     smaller = _for_cores(problem, method.name)
     for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
@@ -76,7 +78,7 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
         return
     from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
     from jobs.tuning.search import Bench, search_on_gpu
-    from langford.kernels.cuda.device import CudaProgram
+    from langford.kernels.cuda.runtime import CudaProgram
     from langford.methods.godfrey_cuda import Launch
     from langford.methods.search_cuda import Settings
 

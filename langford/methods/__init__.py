@@ -5,14 +5,24 @@ from __future__ import annotations
 from langford.errors import MethodDoesNotApply
 from langford.methods.godfrey import Godfrey
 from langford.methods.miller import Miller
-from langford.methods.plan import Count, Method, Plan, largest_first, merge
+from langford.methods.plan import Count, Method, Plan, PlanKey, largest_first, merge
 from langford.methods.polyphase import Polyphase
 from langford.methods.regular import Regular
 from langford.problem import Problem
 
 METHODS: dict[str, Method] = {method.name: method for method in (Polyphase(), Godfrey(), Miller(), Regular())}
 
-__all__ = ["METHODS", "Count", "Method", "Plan", "default_method", "find_method", "largest_first", "merge"]
+__all__ = [
+    "METHODS",
+    "Count",
+    "Method",
+    "Plan",
+    "PlanKey",
+    "default_method",
+    "find_method",
+    "largest_first",
+    "merge",
+]
 
 
 def find_method(name: str, problem: Problem) -> Method:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from langford.machine import chosen_from, cores, settings_of
+from langford.devices import CPU, Device, cores
 from langford.methods.plan import Method, Plan
 from langford.methods.polyphase import PolyphasePlan
 from langford.problem import Problem
+from langford.profile import chosen_from, settings_of
 from langford.result import PartialResult
 
-CPU = "cpu"
 
-
-def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
+def evaluator(plan: Plan, device: Device) -> Callable[[int], PartialResult]:
     """The function that evaluates a task of ``plan`` on ``device``, compiled and ready.
 
     Args:
-        device: "cpu", or "cuda:K" for the K-th GPU.
+        device: a core of the processor, or a GPU.
 
     Raises:
         NoGpu: no GPU, or CuPy is missing.
@@ -28,16 +27,16 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
     if device == CPU:
         plan.warm_up()
         return plan.evaluate
-    from langford.kernels.cuda.device import CudaProgram, device_count, device_name
+    from langford.kernels.cuda.runtime import CudaProgram, device_count
     from langford.methods.godfrey import GodfreyPlan
     from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
     from langford.methods.polyphase_cuda import GpuEvaluator
     from langford.methods.search import SearchPlan
     from langford.methods.search_cuda import SearchEvaluator, Settings
 
-    index, count = index_of(device), device_count()
-    compiler = partial(CudaProgram, index)
-    chosen = settings_of(device_name(index), plan.method)
+    count = device_count()
+    compiler = partial(CudaProgram, device.index)
+    chosen = settings_of(device.name, plan.method)
     if isinstance(plan, SearchPlan):
         # Each GPU has a worker, and each worker its share of the cores.
         settings = chosen_from(Settings(), chosen)
@@ -48,24 +47,7 @@ def evaluator(plan: Plan, device: str) -> Callable[[int], PartialResult]:
     return GpuEvaluator(plan, compiler).evaluate
 
 
-def index_of(device: str) -> int:
-    """K of "cuda:K"."""
-    return int(device.partition(":")[2])
-
-
-def devices(kind: str, cores: int) -> list[str]:
-    """One device per worker: ``cores`` times the CPU, or every GPU once.
-
-    Raises NoGpu when GPUs are asked for and there is none.
-    """
-    if kind == CPU:
-        return [CPU] * cores
-    from langford.kernels.cuda.device import device_count
-
-    return [f"cuda:{index}" for index in range(device_count())]
-
-
-def depth_for(device: str, method: Method, problem: Problem) -> int:
+def depth_for(device: Device, method: Method, problem: Problem) -> int:
     """A task depth for a device: a GPU wants tasks at least 16 times as large as a core."""
     suggested = method.suggested_depth(problem)
     return suggested if device == CPU else max(method.depths(problem)[0], suggested - 4)

@@ -34,6 +34,23 @@ class Count:
     checks: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PlanKey:
+    """The identity of a plan: small, picklable, the same on every machine."""
+
+    problem: Problem
+    method: str
+    depth: int
+
+    @property
+    def name(self) -> str:
+        """A short unique name, like "langford-12-polyphase-8": what a campaign of the plan is called by default."""
+        return f"{self.problem.name}-{self.method}-{self.depth}"
+
+    def __str__(self) -> str:
+        return f"{self.problem.name} by {self.method} at depth {self.depth}"
+
+
 class Plan(Protocol):
     """One problem, split by one method at one depth into independent tasks."""
 

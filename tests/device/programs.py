@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from langford.kernels.cuda.device import CudaProgram, NoGpu, device_count
+from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
 from langford.problem import Problem
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_90a"]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from langford.cli.main import cli
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.device import NoGpu
+from langford.kernels.cuda.runtime import NoGpu
 from langford.kernels.cuda.source import POLYPHASE, source_of
 from langford.methods import METHODS, merge
 from langford.methods.polyphase import PolyphasePlan

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from jobs import forecast
-from jobs.evaluation import PlanKey, evaluate, plan_of
+from jobs.evaluation import evaluate, plan_of
 from langford.cli.main import cli
-from langford.methods import METHODS
+from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 
@@ -118,7 +118,7 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_forecasts_are_of_the_right_order(method: str, n: int) -> None:
     problem = Problem.langford(n)
     expected = forecast.core_seconds(problem, method)
-    key = PlanKey(problem.name, method, METHODS[method].suggested_depth(problem))
+    key = PlanKey(problem, method, METHODS[method].suggested_depth(problem))
     plan_of(key).warm_up()
     tasks = range(len(plan_of(key).work))
     sample = tasks[:: -(-len(tasks) // 4)]

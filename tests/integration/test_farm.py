@@ -20,16 +20,18 @@ from db import Delivery, Ledger
 from db.states import Role
 from jobs.campaign import key_of, result
 from jobs.client import RemoteCampaign, ServerRefuses
-from jobs.evaluation import PlanKey, plan_of
+from jobs.evaluation import plan_of
 from jobs.identity import Identity
 from langford.arithmetic.residue import residue
+from langford.methods import PlanKey
+from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 from tests.integration.test_ledger_files import small_disk
 
 __all__ = ["small_disk"]
 
-CAMPAIGN, COUNT = PlanKey("langford-16", "godfrey", 8), 326_721_800
-LONG_CAMPAIGN = PlanKey("langford-19", "polyphase", 16)
+CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
+LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from jobs import sizing
-from jobs.evaluation import PlanKey
 from langford.cli import doctor
-from langford.methods import METHODS
+from langford.devices import CPU, Device
+from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
 from langford.result import PartialResult
 from tests.integration.conftest import Run
@@ -32,7 +32,7 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
 
 def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("langford.reference.published", lambda problem: 7)
-    found = doctor._tried("processor", "cpu", "")
+    found = doctor._tried("processor", CPU, "")
     assert found.state == "broken"
     assert "108,144, which is wrong" in found.detail
 
@@ -42,7 +42,7 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
     problem, method = Problem.langford(20), METHODS["polyphase"]
     now = [0.0]
 
-    def evaluator_of(key: PlanKey, device: str) -> object:
+    def evaluator_of(key: PlanKey, device: Device) -> object:
         work = sizing.plan_of(key).work
 
         def evaluate(index: int) -> PartialResult:
@@ -53,7 +53,7 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
 
     monkeypatch.setattr(sizing, "evaluator_of", evaluator_of)
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    depth = sizing.depth_for(problem, method, "cpu", 20.0)
+    depth = sizing.depth_for(problem, method, CPU, 20.0)
 
     def longest(depth: int) -> float:
         return float(np.max(method.plan(problem, depth).work)) / points_per_second

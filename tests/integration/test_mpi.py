@@ -18,8 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Ledger
-from jobs.evaluation import PlanKey, plan_of
+from jobs.evaluation import plan_of
 from jobs.mpi import share
+from langford.methods import PlanKey
+from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT
 
 CAMPAIGN = "langford-16-godfrey-10"
@@ -71,7 +73,7 @@ def test_static(mpirun: Mpirun, arguments: list[str], count: str) -> None:
 
 @given(st.sampled_from([0, 4, 8, 12]), st.integers(1, 9))
 def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
-    key = PlanKey("langford-12", "polyphase", depth)
+    key = PlanKey(Problem.langford(12), "polyphase", depth)
     shares = [share(key, rank, size) for rank in range(size)]
     work = plan_of(key).work
     assert sorted(index for mine in shares for index in mine) == list(range(len(work)))
@@ -123,7 +125,7 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     assert before > 5
     assert COUNT in output_of(mpirun(3, *LONG))
     progress = ledger.progress(ledger.campaign(CAMPAIGN))
-    assert progress.tasks == {"done": len(plan_of(PlanKey("langford-16", "godfrey", 10)).work)}
+    assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(16), "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from langford.machine import BadProfile, chosen_from, profile_file, save_settings, settings_of
 from langford.methods.search_cuda import Settings
+from langford.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 
 
 @pytest.fixture(autouse=True)

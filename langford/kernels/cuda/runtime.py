@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 
@@ -171,9 +171,7 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
                 f"the kernels do not compile for {architecture}; send this log to the authors:\n"
                 + nvrtc.getProgramLog(program)
             ) from error
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(nvrtc.getCUBIN(program))
-        unfinished.replace(path)
+        replace_file(path, nvrtc.getCUBIN(program))
     return path
 
 

@@ -1,4 +1,4 @@
-"""What this machine has: its cores, and the settings that ``langford tune`` found best on its devices.
+"""The settings that ``langford tune`` found best on the devices of this machine.
 
 The profile is a JSON file, device name → method → setting → value, in the user's configuration
 folder; what it does not name keeps its default.
@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from langford.durable import replace_file
 from langford.errors import LangfordError
 
 Settings = TypeVar("Settings", bound=Any)
@@ -19,11 +20,6 @@ Settings = TypeVar("Settings", bound=Any)
 
 class BadProfile(LangfordError):
     """The profile of this machine cannot be used; the message says why and what to do."""
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def profile_file() -> Path:
@@ -56,9 +52,7 @@ def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
     profile, file = _profile(), profile_file()
     profile.setdefault(device, {})[method] = settings
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}")
-    unfinished.write_text(json.dumps(profile, indent=2) + "\n")
-    unfinished.replace(file)
+    replace_file(file, (json.dumps(profile, indent=2) + "\n").encode())
     return file
 
 

@@ -1,0 +1,65 @@
+"""Where a task is evaluated: on a core of the processor, or on a GPU."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from langford.errors import LangfordError
+from langford.kernels.cuda.runtime import device_count, device_name
+
+KINDS = ("cpu", "cuda")
+
+
+class BadDevice(LangfordError):
+    """A text names no device."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A core of the processor ("cpu"), or GPU number ``index`` ("cuda:0").
+
+    Attributes:
+        kind: "cpu" or "cuda".
+        index: which of the GPUs, from 0; 0 for the processor, whose cores are all alike.
+    """
+
+    kind: str
+    index: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Device:
+        """The device that a text names: "cpu", "cuda" (GPU 0) or "cuda:K"; raises BadDevice."""
+        named = re.fullmatch(r"(cpu)|(cuda)(?::(\d{1,4}))?", text)
+        if named is None:
+            raise BadDevice(f"{text!r} is no device: write cpu, cuda or cuda:1")
+        return CPU if named[1] else cls("cuda", int(named[3] or 0))
+
+    def __str__(self) -> str:
+        return "cpu" if self == CPU else f"{self.kind}:{self.index}"
+
+    @property
+    def name(self) -> str:
+        """What its maker calls a GPU; "cpu" for the processor.  Raises NoGpu."""
+        return "cpu" if self == CPU else device_name(self.index)
+
+
+CPU = Device("cpu")
+
+
+def cores() -> int:
+    """Cores of the processor that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def devices(kind: str, most_cores: int | None = None) -> list[Device]:
+    """One device per worker: a core of the processor so many times (default: all cores), or every GPU once.
+
+    Raises NoGpu when GPUs are asked for and there is none, BadDevice for another kind.
+    """
+    if kind not in KINDS:
+        raise BadDevice(f"{kind!r} is no kind of device: choose one of {', '.join(KINDS)}")
+    if kind == CPU.kind:
+        return [CPU] * (most_cores or cores())
+    return [Device("cuda", index) for index in range(device_count())]
