@@ -7,55 +7,36 @@ problem and grows by a factor per colour that benchmarks show.
 
 from __future__ import annotations
 
-from jobs.evaluation import evaluate, plan_of
-from langford.methods import METHODS, PlanKey
+from jobs.evaluation import evaluate
+from langford.methods import Method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
 
-SEARCH_GROWTH = {"miller": 8.5, "regular": 9.0}
-"""Factor in the time of a search for pairs from n to n + 1 (benchmarks/methods.py)."""
-TRIPLES_GROWTH = 5.7
-"""The same for three or more copies, which prune better."""
-TRIPLES_CALIBRATION = 14
-CALIBRATION = {"polyphase": 20, "godfrey": 15, "miller": 13, "regular": 10}
-"""The largest n whose small tasks take a fraction of a second."""
-INSTANT = {"polyphase": 17, "godfrey": 14, "miller": 13, "regular": 9}
-"""Up to this n a count takes less time than measuring would."""
 
-
-def core_seconds(problem: Problem, method: str) -> float:
-    """Expected seconds of one core for the whole count, within a factor of about 2."""
-    if problem.copies > 2:
-        instant = problem.n <= TRIPLES_CALIBRATION
-        return 0.0 if instant else _searched(problem, method, TRIPLES_CALIBRATION, TRIPLES_GROWTH)
-    if problem.n <= INSTANT[method]:
+def core_seconds(problem: Problem, method: Method) -> float:
+    """Expected seconds of one core for the whole count, within a factor of about 2; 0 when it takes an instant."""
+    speed = method.speed.get(problem.copies) or method.speed[0]
+    if problem.n <= speed.instant:
         return 0.0
-    if METHODS[method].unit == "points":
-        return _summed(problem, method)
-    return _searched(problem, method, CALIBRATION[method], SEARCH_GROWTH[method])
+    probe = _smaller(problem, speed.probe)
+    if speed.growth is None:
+        return _summed(problem, probe, method)
+    return _searched(probe, method) * speed.growth ** (problem.n - probe.n)
 
 
-def _summed(problem: Problem, method: str) -> float:
-    """Points known, speed measured."""
-    probe = _smaller(problem, CALIBRATION[method])
-    depth = METHODS[method].depths(probe)[-1] // 2 // 4 * 4
-    key = PlanKey(probe, method, depth)
-    plan = plan_of(key)
+def _summed(problem: Problem, probe: Problem, method: Method) -> float:
+    """Points are known, the speed is measured on one task of a smaller problem."""
+    plan = method.plan(probe, method.depths(probe)[-1] // 2 // 4 * 4)
     task = int(plan.work.argsort()[len(plan.work) // 2])
-    plan.warm_up()
-    seconds = evaluate(key, task).seconds * float(plan.work.sum()) / float(plan.work[task])
+    seconds = evaluate(plan, task).seconds * float(plan.work.sum()) / float(plan.work[task])
     growth = (problem.n / probe.n) ** 2
     return seconds * growth * 4.0 ** (problem.n - probe.n)
 
 
-def _searched(problem: Problem, method: str, probe_n: int, growth: float) -> float:
-    """Time of a smaller problem, extrapolated."""
-    probe = _smaller(problem, probe_n)
-    key = PlanKey(probe, method, METHODS[method].suggested_depth(probe))
-    tasks = range(len(plan_of(key).work))
-    plan_of(key).warm_up()
-    seconds = sum(evaluate(key, task).seconds for task in tasks)
-    return seconds * growth ** (problem.n - probe.n)
+def _searched(probe: Problem, method: Method) -> float:
+    """Seconds of one core for a smaller problem."""
+    plan = method.plan(probe, method.suggested_depth(probe))
+    return sum(evaluate(plan, task).seconds for task in plan.tasks)
 
 
 def _smaller(problem: Problem, n: int) -> Problem:

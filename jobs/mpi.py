@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from jobs.evaluation import evaluate, evaluator_of, plan_of
+from jobs.evaluation import evaluate
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import CPU, Device, devices
 from langford.errors import LangfordError
-from langford.methods import Count, PlanKey, merge
+from langford.methods import Count, PlanKey, merge, plan_of
 from langford.result import Evaluation, PartialResult
 
 TASK, REPLY = 1, 2
@@ -93,12 +93,12 @@ def count_static(
     ``tell(work done, seconds)`` is called after every task of the rank.
     """
     plan = plan_of(key)
-    evaluator_of(key, device)
+    plan.evaluator(device)
     communicator.Barrier()
     start = time.perf_counter()
     done, own = 0.0, []
     for index in share(key, communicator.rank, communicator.size):
-        own.append(evaluate(key, index, device).result)
+        own.append(evaluate(plan, index, device).result)
         done += float(plan.work[index])
         tell(done, time.perf_counter() - start)
     gathered = _gather(communicator, json.dumps([_result_document(each) for each in own]).encode())
@@ -176,7 +176,8 @@ def serve(communicator: Any, key: PlanKey, device: Device) -> None:
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
-    evaluator_of(key, device)
+    plan = plan_of(key)
+    plan.evaluator(device)
     task = np.zeros(2, np.int64)
     while True:
         for _ in _waiting(communicator, TASK, None):
@@ -187,7 +188,7 @@ def serve(communicator: Any, key: PlanKey, device: Device) -> None:
             return
         document: dict[str, Any]
         try:
-            found = evaluate(key, index, device)
+            found = evaluate(plan, index, device)
             document = {
                 "result": _result_document(found.result),
                 "seconds": found.seconds,

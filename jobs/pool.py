@@ -18,9 +18,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from jobs.evaluation import evaluate, evaluator_of
+from jobs.evaluation import evaluate
 from langford.devices import Device
-from langford.methods import PlanKey
+from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
 
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -155,7 +155,8 @@ def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
     # The terminal sends its signals to the whole group; the parent decides what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    evaluator_of(key, device)
+    plan = plan_of(key)
+    plan.evaluator(device)
     while True:
         try:
             token, index = pipe.recv()
@@ -163,7 +164,7 @@ def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
             return
         reply: Finished | Failed
         try:
-            reply = Finished(token, evaluate(key, index, device))
+            reply = Finished(token, evaluate(plan, index, device))
         except Exception as error:
             reply = Failed(token, f"{type(error).__name__}: {error}")
         try:

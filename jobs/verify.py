@@ -8,8 +8,8 @@ from random import Random
 
 from db import CampaignRecord, Ledger
 from jobs.campaign import key_of
-from jobs.evaluation import evaluate, plan_of
-from langford.methods.plan import require_index
+from jobs.evaluation import evaluate
+from langford.methods import plan_of
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ def choose(ledger: Ledger, campaign: CampaignRecord, sample: int, seed: int | No
 
 def compare(ledger: Ledger, campaign: CampaignRecord, indices: list[int]) -> Iterator[Comparison]:
     """Evaluate each task again; raises TaskIndexOutOfRange before any is evaluated."""
-    key = key_of(campaign)
+    plan = plan_of(key_of(campaign))
     for index in indices:
-        require_index(plan_of(key), index)
+        plan.require(index)
     recorded = {task.index: task.value for task in ledger.tasks(campaign)}
     for index in indices:
         value = recorded[index]
-        yield Comparison(index, None if value is None else int(value), evaluate(key, index).result.value)
+        yield Comparison(index, None if value is None else int(value), evaluate(plan, index).result.value)

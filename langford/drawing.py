@@ -6,8 +6,8 @@ from colorsys import hsv_to_rgb
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from langford.arrangements import Arrangement
 from langford.errors import LangfordError
+from langford.explicit import Arrangement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
+from langford.kernels.cuda.program import Compiler
 from langford.methods import find_method
-from langford.methods.godfrey import GodfreyPlan
-from langford.methods.godfrey_cuda import GodfreyEvaluator, Launch
-from langford.methods.gpu import Compiler
+from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
+from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -35,14 +35,14 @@ class GodfreyBench:
 
     def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
         """Count on the GPU alone."""
-        gpu = GodfreyEvaluator(plan, self._compiler, launch)
+        gpu = GodfreyOnGpu(plan, self._compiler, launch)
         what = f"{launch.threads} threads, {launch.blocks} blocks"
         seconds = self._watch.seconds(what, plan, lambda: map(gpu.evaluate, range(len(plan.work))))
         return Trial(launch.blocks or 0, seconds, asdict(launch))
 
     def shared(self, plan: GodfreyPlan, share: float) -> Trial:
         """Count with the last tasks, a share of all, on the cores."""
-        gpu = GodfreyEvaluator(plan, self._compiler, self.launch)
+        gpu = GodfreyOnGpu(plan, self._compiler, self.launch)
         border = len(plan.work) - round(share * len(plan.work))
 
         def both() -> Iterable[PartialResult]:
@@ -78,7 +78,7 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     )
     bench.launch = replace(bench.launch, **grid.best.settings)
     yield grid
-    plan.warm_up()
+    plan.evaluator()
     yield Experiment(
         "share",
         title,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts
-from langford.methods import Method, Plan, largest_first
+from langford.methods import Method, Plan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -22,7 +22,7 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
     trials = []
     for depth in (depth for depth in around if depth in method.depths(problem)):
         plan = method.plan(problem, depth)
-        plan.warm_up()
+        plan.evaluator()
         seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
         trials.append(Trial(depth, seconds, {"depth": depth}, f"{len(plan.work)} tasks"))
     found = Experiment(
@@ -54,4 +54,4 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
     """All results of a plan, largest tasks first, by so many threads."""
     with ThreadPoolExecutor(cores) as pool:
-        yield from pool.map(plan.evaluate, largest_first(plan))
+        yield from pool.map(plan.evaluate, plan.largest_first())

@@ -10,11 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
-from langford.methods import find_method, largest_first
-from langford.methods.gpu import Compiler
-from langford.methods.regular import RegularPlan
-from langford.methods.search import SearchPlan
-from langford.methods.search_cuda import MOST_TEST_FREE, SearchEvaluator, Settings, lane_depth
+from langford.kernels.cuda.program import Compiler
+from langford.methods import Evaluator, find_method
+from langford.methods.backtracking.cuda import (
+    MOST_TEST_FREE,
+    BacktrackingOnGpu,
+    MillerOnGpu,
+    RegularOnGpu,
+    Settings,
+    lane_depth,
+)
+from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -33,15 +39,15 @@ class Bench:
         self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch
     ) -> None:
         plan = find_method(method, problem).plan(problem, 1)
-        assert isinstance(plan, SearchPlan)
+        assert isinstance(plan, BacktrackingPlan)
         self.plan = plan
         self.settings, self.cores = settings, cores
         self._compiler, self._watch = compiler, watch
 
-    def trial(self, x: float, plan: SearchPlan | None = None, **changes: Any) -> Trial:
+    def trial(self, x: float, plan: BacktrackingPlan | None = None, **changes: Any) -> Trial:
         """Count with some settings changed."""
         plan = plan or self.plan
-        gpu = SearchEvaluator(plan, self._compiler, self.cores, replace(self.settings, **changes))
+        gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
         what = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
         seconds = self._watch.seconds(what, plan, lambda: counted(plan, gpu))
         total = max(1, gpu.on_gpu + gpu.on_cores)
@@ -54,15 +60,25 @@ class Bench:
         return experiment
 
 
-def counted(plan: SearchPlan, gpu: SearchEvaluator) -> Iterable[PartialResult]:
+def on_gpu(
+    plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: Settings
+) -> BacktrackingOnGpu[MillerPlan] | BacktrackingOnGpu[RegularPlan]:
+    """The evaluator of a plan with a compiler and settings of one's own."""
+    if isinstance(plan, RegularPlan):
+        return RegularOnGpu(plan, compiler, cores, settings)
+    assert isinstance(plan, MillerPlan)
+    return MillerOnGpu(plan, compiler, cores, settings)
+
+
+def counted(plan: BacktrackingPlan, gpu: Evaluator) -> Iterable[PartialResult]:
     """All results of a plan, largest tasks first."""
-    return map(gpu.evaluate, largest_first(plan))
+    return map(gpu.evaluate, plan.largest_first())
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     """r, launch, schedule, streams, cores, share; ``bench.settings`` is best at the end."""
     plan = bench.plan
-    title = f"{plan.problem} by {plan.method} on a GPU"
+    title = f"{plan.problem} by {plan.method.name} on a GPU"
     most = plan.problem.n - 1
     usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
     around = range(usual - AROUND, usual + AROUND + 1)
@@ -71,17 +87,20 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
             "lane-colours",
             title,
             "r, colours placed by a lane",
-            (Curve(plan.method, tuple(bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most)),),
+            (Curve(plan.method.name, tuple(bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most)),),
             "r and registers, section 1.2.4",
         )
     )
     if isinstance(plan, RegularPlan):
-        free = (bench.trial(r, RegularPlan(plan.problem, plan.depth, r)) for r in range(1, MOST_TEST_FREE + 1))
+        free = (
+            bench.trial(r, RegularPlan(plan.method, plan.problem, plan.depth, r))
+            for r in range(1, MOST_TEST_FREE + 1)
+        )
         yield Experiment(
             "test-free",
             title,
             "colours without a test in between",
-            (Curve(plan.method, until_slow(free)),),
+            (Curve(plan.method.name, until_slow(free)),),
             "r and registers, section 1.2.4",
         )
     yield bench.adopt(
@@ -124,7 +143,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
             "streams",
             title,
             "streams",
-            (Curve(plan.method, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),),
+            (Curve(plan.method.name, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),),
             "figure 1.10",
         )
     )
@@ -135,7 +154,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
             f"cores of {bench.cores} that also compute; the others only feed the GPU",
             (
                 Curve(
-                    plan.method,
+                    plan.method.name,
                     tuple(bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))),
                 ),
             ),

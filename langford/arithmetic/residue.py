@@ -7,9 +7,16 @@ additions that share no carry with the sum itself.
 
 from __future__ import annotations
 
+from langford.arithmetic import limbs
+
 MODULUS = 2**64 - 1
 
 
 def residue(value: int) -> int:
     """value mod 2^64 − 1, in 0..2^64 − 2."""
     return value % MODULUS
+
+
+def zero_sum() -> limbs.Limbs:
+    """A carry-save zero for a sum of residues, int64[6]: wide enough for any number of words that a task adds."""
+    return limbs.zero(2**190)

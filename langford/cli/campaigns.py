@@ -98,8 +98,8 @@ def run(
 
 def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: Any, seconds: float | None) -> int:
     """The depth of the campaign that the command resumes, or one for a new campaign."""
-    from jobs import sizing
     from langford.devices import CPU
+    from langford.methods import task_depth
 
     for campaign in book.campaigns():
         same = campaign.problem == problem and campaign.method == method.name
@@ -107,7 +107,7 @@ def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: A
             return int(campaign.depth)
     if seconds is None and device == CPU:
         return int(method.suggested_depth(problem))
-    return sizing.depth_for(problem, method, device, seconds or GPU_TASK_SECONDS)
+    return task_depth(problem, method, device, seconds or GPU_TASK_SECONDS)
 
 
 @click.command()

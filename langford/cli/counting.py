@@ -39,17 +39,15 @@ Examples:
 def count(method: str | None, threads: int | None, device: str, anyway: bool, as_json: bool, **chosen: Any) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen_problem(**chosen)
-    from jobs import direct, forecast
-    from jobs.evaluation import plan_of
+    from jobs import forecast
     from langford.cli import display
+    from langford.counting import count_tasks, plan
     from langford.devices import CPU, devices
-    from langford.methods import PlanKey
-    from langford.methods.devices import depth_for
 
     way = chosen_method(method, problem)
     threads = threads or cores()
     places = devices(device, threads)
-    expected = forecast.core_seconds(problem, way.name) / threads if places[0] == CPU else 0.0
+    expected = forecast.core_seconds(problem, way) / threads if places[0] == CPU else 0.0
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / LONGEST_COUNT
         raise TooExpensive(
@@ -62,11 +60,10 @@ def count(method: str | None, threads: int | None, device: str, anyway: bool, as
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
     where = f"on {threads} cores" if places[0] == CPU else f"on {len(places)} GPUs"
-    key = PlanKey(problem, way.name, depth_for(places[0], way, problem))
-    work = float(plan_of(key).work.sum())
-    line = display.ProgressLine(str(problem), work, len(plan_of(key).work))
+    split = plan(problem, way.name, device=places[0])
+    line = display.ProgressLine(str(problem), float(split.work.sum()), len(split.tasks))
     with line.shown():
-        found, seconds = direct.count(key, places, lambda done, seconds: line.update(None, done, done, seconds))
+        found, seconds = count_tasks(split, places, lambda done, seconds: line.update(None, done, done, seconds))
     if as_json:
         display.print_json(display.count_document(problem, way.name, found, seconds))
     else:
@@ -87,7 +84,7 @@ def estimate(walks: int, seed: int, as_json: bool, **chosen: Any) -> None:
     """Estimate a count by Knuth's random walks, with its standard error."""
     problem = chosen_problem(**chosen)
     from langford.cli import display
-    from langford.estimate import estimate as walk
+    from langford.estimation import estimate as walk
 
     found = walk(problem, walks, seed)
     if as_json:

@@ -6,7 +6,6 @@ import platform
 import shutil
 import sqlite3
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -39,18 +38,12 @@ def _version(package: str) -> str | None:
 
 def _trial(device: Device, method: str) -> str:
     """Count L(2,12) on a device; the method, the time and whether the count is right."""
-    from jobs import direct
-    from jobs.evaluation import evaluator_of
-    from langford.methods import PlanKey
+    from langford.counting import count_tasks, plan
     from langford.problem import Problem
     from langford.reference import published
 
     problem = Problem.langford(TRIAL)
-    key = PlanKey(problem, method, 4)
-    evaluator_of(key, device)
-    start = time.perf_counter()
-    count, _ = direct.count(key, [device])
-    seconds = time.perf_counter() - start
+    count, seconds = count_tasks(plan(problem, method, 4), [device])
     if count.published != published(problem):
         raise ArithmeticError(f"{method} counts L(2,{TRIAL}) = {count.published:,}, which is wrong")
     return f"{method} counts L(2,{TRIAL}) right in {seconds:.2g} s"

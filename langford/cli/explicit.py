@@ -31,15 +31,15 @@ def list_(
 ) -> None:
     """List explicit arrangements, mirror images once."""
     problem = chosen_problem(**chosen)
-    from langford import arrangements
+    from langford import explicit
     from langford.cli import display
 
     if sample is not None:
-        found = arrangements.sample(problem, sample, seed)
-        if not arrangements.is_uniform(problem):
-            display.say(f"above n = {arrangements.UNIFORM_COLOURS} the sample is random, but not uniform")
+        found = explicit.sample(problem, sample, seed)
+        if not explicit.is_uniform(problem):
+            display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
     else:
-        found = islice(arrangements.iterate(problem), limit)
+        found = islice(explicit.iterate(problem), limit)
     if only_count:
         print(sum(1 for _ in found))
     elif as_json:
@@ -62,15 +62,15 @@ Examples:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
 def draw(cubes: list[int] | None, seed: int | None, out: Path | None, **chosen: Any) -> None:
     """Draw an arrangement as coloured cubes and arcs."""
-    from langford import arrangements, drawing
+    from langford import drawing, explicit
 
     if cubes is None:
-        arrangement = next(arrangements.sample(chosen_problem(**chosen), 1, seed))
+        arrangement = next(explicit.sample(chosen_problem(**chosen), 1, seed))
     else:
         arrangement = tuple(cubes)
         if not arrangement or min(arrangement) < 0:
             raise BadProblem("--cubes takes one label per place, 0 for an empty one")
-        if chosen["n"] is not None and not arrangements.is_valid(chosen_problem(**chosen), arrangement):
+        if chosen["n"] is not None and not explicit.is_valid(chosen_problem(**chosen), arrangement):
             raise BadProblem(f"{','.join(map(str, cubes))} is no arrangement of {chosen_problem(**chosen).name}")
     if out is not None:
         drawing.save(arrangement, out)

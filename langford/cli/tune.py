@@ -68,7 +68,7 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
     from langford.cli import display
     from langford.kernels.cuda.runtime import NoGpu, device_name
 
-    smaller = _for_cores(problem, method.name)
+    smaller = _for_cores(problem, method)
     for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
         yield "cpu", experiment
     try:
@@ -79,8 +79,8 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
     from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
     from jobs.tuning.search import Bench, search_on_gpu
     from langford.kernels.cuda.runtime import CudaProgram
-    from langford.methods.godfrey_cuda import Launch
-    from langford.methods.search_cuda import Settings
+    from langford.methods.backtracking.cuda import Settings
+    from langford.methods.godfrey.cuda import Launch
 
     compiler = partial(CudaProgram, 0)
     if method.name == "godfrey":
@@ -96,7 +96,7 @@ def _experiments(problem: Problem, method: Any, watch: Any, save: bool) -> Itera
         display.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
 
 
-def _for_cores(problem: Problem, method: str) -> Problem:
+def _for_cores(problem: Problem, method: Any) -> Problem:
     """The problem, or a smaller one of its kind that one core counts in seconds."""
     from jobs.forecast import core_seconds
 

@@ -1,42 +1,31 @@
-"""The interface that every counting method implements."""
+"""What every counting method is made of: a method plans tasks, an evaluator evaluates them on a device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.arithmetic.limbs import exact_sum
-from langford.errors import CheckFailed, Incomplete, TaskIndexOutOfRange
+from langford.devices import CPU, Device
+from langford.errors import BadDepth, MethodDoesNotApply, TaskIndexOutOfRange
+from langford.loading import load
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
 
 @dataclass(frozen=True)
-class Count:
-    """A merged count.
+class PlanKey:
+    """The identity of a plan: small, picklable, the same on every machine.
 
     Attributes:
-        arrangements: all arrangements, mirror images counted separately.
-        published: the number as the literature counts it (see Problem.published).
-        tasks: partial results merged.
-        evaluated: points or nodes over all tasks.
-        checks: the checks passed, in words.
+        problem: what is counted.
+        method: how, by name.
+        depth: the task depth p.
     """
-
-    arrangements: int
-    published: int
-    tasks: int
-    evaluated: int
-    checks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PlanKey:
-    """The identity of a plan: small, picklable, the same on every machine."""
 
     problem: Problem
     method: str
@@ -51,100 +40,138 @@ class PlanKey:
         return f"{self.problem.name} by {self.method} at depth {self.depth}"
 
 
-class Plan(Protocol):
-    """One problem, split by one method at one depth into independent tasks."""
-
-    problem: Problem
-    method: str
-    depth: int
-    multiplier: int
-    """The sum of all partial values is ``multiplier`` times the number of arrangements."""
-
-    work: NDArray[np.float64]
-    """Estimated work of each task, float64[tasks], in the method's unit."""
-
-    def warm_up(self) -> None:
-        """Compile the kernels, or load them from the cache."""
-        ...
+class Evaluator(Protocol):
+    """Evaluates the tasks of one plan on one device, its kernels compiled and ready."""
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
         ...
 
+
+class Plan(ABC):
+    """One problem, split by one method at one depth into independent tasks: a description, it computes no sum.
+
+    Attributes:
+        method: what made the plan.
+        problem: what is counted.
+        depth: the task depth p.
+        multiplier: the sum of all partial values is ``multiplier`` times the number of arrangements.
+        work: estimated work of each task, float64[tasks], in the method's unit.
+    """
+
+    multiplier: int
+    work: NDArray[np.float64]
+
+    def __init__(self, method: Method, problem: Problem, depth: int) -> None:
+        self.method, self.problem, self.depth = method, problem, depth
+        self._evaluators: dict[Device, Evaluator] = {}
+
+    @property
+    def key(self) -> PlanKey:
+        """The plan's identity."""
+        return PlanKey(self.problem, self.method.name, self.depth)
+
+    @property
+    def tasks(self) -> range:
+        """The indices of all tasks."""
+        return range(len(self.work))
+
+    def largest_first(self) -> list[int]:
+        """The tasks by falling work: the order that leaves the least to wait for at the end."""
+        return sorted(self.tasks, key=lambda index: -self.work[index])
+
+    def require(self, index: int) -> None:
+        """Raises TaskIndexOutOfRange unless the plan has a task of this index."""
+        if index not in self.tasks:
+            raise TaskIndexOutOfRange(
+                f"task {index} is not one of the {len(self.work)} tasks (0..{len(self.work) - 1}) of {self.key}"
+            )
+
+    @abstractmethod
     def expectation(self, index: int) -> Expectation:
         """What a correct result of the task satisfies; raises TaskIndexOutOfRange."""
-        ...
+
+    def evaluator(self, device: Device = CPU) -> Evaluator:
+        """The evaluator of this plan on a device, made once; raises as Method.evaluator."""
+        if device not in self._evaluators:
+            self._evaluators[device] = self.method.evaluator(self, device)
+        return self._evaluators[device]
+
+    def evaluate(self, index: int, device: Device = CPU) -> PartialResult:
+        """The partial result of one task, computed here and now; raises TaskIndexOutOfRange."""
+        return self.evaluator(device).evaluate(index)
 
 
-class Method(Protocol):
-    """A way to count: says where it applies and plans tasks."""
+@dataclass(frozen=True)
+class Speed:
+    """What a forecast of the time of a count starts from.
 
-    name: str
-    unit: str
-    """What ``Plan.work`` and ``PartialResult.evaluated`` count: "points" or "nodes"."""
+    Attributes:
+        instant: up to this n a count takes less time than measuring would.
+        probe: the largest n whose small tasks take a core a fraction of a second.
+        growth: factor in the time from n to n + 1; None where the work is known in points.
+    """
 
+    instant: int
+    probe: int
+    growth: float | None = None
+
+
+class Method(ABC):
+    """A way to count: says where it applies, how it splits, and which evaluators it has.
+
+    Attributes:
+        name: as the command line and the ledger write it.
+        unit: what ``Plan.work`` and ``PartialResult.evaluated`` count, "points" or "nodes".
+        plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
+        evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
+        speed: for forecasts, by copies; the entry 0 is for any other number of copies.
+    """
+
+    name: ClassVar[str]
+    unit: ClassVar[str]
+    plans: ClassVar[str]
+    evaluators: ClassVar[Mapping[str, str]]
+    speed: ClassVar[Mapping[int, Speed]]
+
+    @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
         """Why the method cannot count this problem, or None when it can."""
-        ...
 
+    @abstractmethod
     def depths(self, problem: Problem) -> range:
         """The task depths p that :meth:`plan` accepts."""
-        ...
 
+    @abstractmethod
     def suggested_depth(self, problem: Problem) -> int:
         """A depth whose tasks take about a second to a minute each on one core."""
-        ...
 
     def plan(self, problem: Problem, depth: int) -> Plan:
         """Split the problem; raises MethodDoesNotApply or BadDepth."""
-        ...
+        reason = self.refusal(problem)
+        if reason:
+            raise MethodDoesNotApply(f"{self.name} cannot count {problem.name}: {reason}")
+        depths = self.depths(problem)
+        if depth not in depths:
+            step = "even depths " if depths.step == 2 else "depths "
+            raise BadDepth(f"{self.name} splits {problem.name} at {step}{depths[0]}..{depths[-1]}, not {depth}")
+        plan: Plan = load(self.plans)(self, problem, depth)
+        return plan
 
+    def evaluator(self, plan: Plan, device: Device) -> Evaluator:
+        """The evaluator of a plan of this method on a device, compiled and ready.
 
-def require_index(plan: Plan, index: int) -> None:
-    """Raises TaskIndexOutOfRange unless 0 ≤ index < number of tasks."""
-    if not 0 <= index < len(plan.work):
-        raise TaskIndexOutOfRange(
-            f"task {index} is not one of the {len(plan.work)} tasks (0..{len(plan.work) - 1}) of "
-            f"{plan.problem.name} by {plan.method} at depth {plan.depth}"
-        )
-
-
-def largest_first(plan: Plan) -> list[int]:
-    """The tasks in the order that leaves the least to wait for at the end."""
-    return sorted(range(len(plan.work)), key=lambda index: -plan.work[index])
-
-
-def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
-    """Merge one partial result of every task into the exact count.
-
-    Raises:
-        Incomplete: a task has no result.
-        CheckFailed: a result fails its own checks, a task has two results, or the total is
-            not the non-negative multiple that the symmetries force.
-    """
-    found: dict[int, PartialResult] = {}
-    for result in results:
-        plan.expectation(result.index).check(result)
-        if result.index in found:
-            raise CheckFailed(f"task {result.index} has two results; keep one")
-        found[result.index] = result
-    missing = len(plan.work) - len(found)
-    if missing:
-        raise Incomplete(f"{missing} of {len(plan.work)} tasks have no result yet; run them first")
-    total = exact_sum([result.value for result in found.values()])
-    arrangements, rest = divmod(total, plan.multiplier)
-    if rest or arrangements < 0:
-        raise CheckFailed(
-            f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
-            "at least one result is wrong; evaluate a sample of tasks again with another method"
-        )
-    published = plan.problem.published(arrangements)
-    if plan.problem.mirrored and 2 * published - plan.problem.self_mirrored != arrangements:
-        raise CheckFailed(f"{arrangements} arrangements do not pair up with their mirror images")
-    zeros = min((plan.expectation(index).zero_bits for index in found), default=0)
-    checks = [f"{len(found)} of {len(found)} tasks, each once", "residues mod 2^64-1 agree"]
-    if zeros > 0:
-        checks.append(f"every partial sum ends in the {zeros} or more zero bits that it must")
-    checks.append(f"total divisible by {plan.multiplier}" if plan.multiplier > 1 else "mirror images pair up")
-    evaluated = sum(result.evaluated for result in found.values())
-    return Count(arrangements, published, len(found), evaluated, tuple(checks))
+        Raises:
+            MethodDoesNotApply: the method has no kernel for this kind of device, or the problem is too
+                wide for it.
+            BadDepth: the tasks are too large for the device.
+            NoGpu: there is no such GPU, or CuPy is missing.
+            BadProfile: the profile of this machine names settings that do not exist.
+        """
+        if device.kind not in self.evaluators:
+            raise MethodDoesNotApply(
+                f"{self.name} has no kernel for {device.kind}, only for {', '.join(self.evaluators)}: "
+                "choose another --device or another --method"
+            )
+        evaluator: Evaluator = load(self.evaluators[device.kind]).on(plan, device)
+        return evaluator

@@ -16,11 +16,12 @@ import numpy as np
 from langford.kernels.cuda.source import FOLDER
 
 BLOCKS = 2
+INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 _FOLDER = Path(tempfile.mkdtemp(prefix="langford-host-"))
 
 
 class HostProgram:
-    """A program run by fibers on the host; see methods.gpu.Program."""
+    """A program run by fibers on the host; see langford.kernels.cuda.program.Program."""
 
     memory = 2**30
     multiprocessors = 1
@@ -28,14 +29,14 @@ class HostProgram:
     blocks = BLOCKS
 
     def __init__(self, source: str, main: str, threads: int) -> None:
-        kernels = re.findall(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(', source)
+        kernels = re.findall(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(', everything(source))
         assert main in kernels
         launchers = "".join(
             f'extern "C" void run_{kernel}(void **arguments, int blocks) '
             f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
-        self._library = ctypes.CDLL(_compiled(f'#include "{FOLDER}/host.h"\n{source}\n{launchers}'))
+        self._library = ctypes.CDLL(_compiled(f'#include "host.h"\n{source}\n{launchers}'))
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -64,19 +65,30 @@ class HostProgram:
         return HostStream(self, words)
 
 
+def everything(source: str) -> str:
+    """A source text followed by all files that it includes."""
+    texts, files = [source], dict.fromkeys(INCLUDE.findall(source))
+    for file in (waiting := list(files)):
+        texts.append((FOLDER / file).read_text())
+        new = [name for name in INCLUDE.findall(texts[-1]) if name not in files]
+        files.update(dict.fromkeys(new))
+        waiting += new
+    return "\n".join(texts)
+
+
 @cache
 def _compiled(text: str) -> str:
     """The library of a program; the same one is compiled once."""
     file = _FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
     source, library = file.with_suffix(".cpp"), file.with_suffix(".so")
     source.write_text(text)
-    compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w"]
+    compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w", f"-I{FOLDER}"]
     subprocess.run([*compiler, str(source), "-o", str(library)], check=True)
     return str(library)
 
 
 class HostStream:
-    """What it launches is done at once; see methods.gpu.Stream."""
+    """What it launches is done at once; see langford.kernels.cuda.program.Stream."""
 
     idle = True
 

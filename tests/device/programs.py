@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
+from langford.kernels.cuda.source import FOLDER
 from langford.problem import Problem
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_90a"]
@@ -62,7 +63,18 @@ def compile_only(folder: Path, text: str, architecture: str, *options: str) -> N
     source.write_text(text)
     target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
     compiled = subprocess.run(
-        ["nvcc", "-std=c++17", "-gencode", target, *options, "-cubin", "-o", str(folder / "program"), str(source)],
+        [
+            "nvcc",
+            "-std=c++17",
+            f"-I{FOLDER}",
+            "-gencode",
+            target,
+            *options,
+            "-cubin",
+            "-o",
+            folder / "program",
+            source,
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -16,82 +16,90 @@ from click.testing import CliRunner
 from langford.cli.main import cli
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.cuda.runtime import NoGpu
-from langford.kernels.cuda.source import POLYPHASE, source_of
+from langford.kernels.cuda.source import source_of
 from langford.methods import METHODS, merge
-from langford.methods.polyphase import PolyphasePlan
-from langford.methods.polyphase_cuda import THREADS, GpuEvaluator, UBlock, definitions
+from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.cuda import (
+    THREADS,
+    PolyphaseOnGpu,
+    UBlockOnDevice,
+    definitions,
+    require_few_launches,
+)
+from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
 from tests.device.programs import ARCHITECTURES, BY_NAME, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 
 
+def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
+    return PolyphasePlan(METHODS["polyphase"], problem, depth)
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
 def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
-    text = source_of(POLYPHASE, definitions(PolyphasePlan(problem, 4), THREADS))
+    text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))
     compile_only(tmp_path, text, architecture)
 
 
 def test_compiles_without_tensor_cores(tmp_path: Path) -> None:
-    text = source_of(POLYPHASE, definitions(PolyphasePlan(Problem.langford(12), 4), THREADS))
+    text = source_of("polyphase.cu", definitions(plan_of(Problem.langford(12), 4), THREADS))
     compile_only(tmp_path, text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
 @pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 10], **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
-    plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, host_program(), threads=64)
-    results = [gpu.evaluate(index) for index in range(len(plan.work))]
-    assert results == [plan.evaluate(index) for index in range(len(plan.work))]
+    plan = plan_of(problem, depth)
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=64)
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
 
 
 @pytest.mark.parametrize("problem", WIDE, **BY_NAME)
-def test_blocks_of_wide_rows_on_the_host(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
-    plan = PolyphasePlan(problem, 0, 7)
+    plan = plan_of(problem, 0)
     few = np.array([0, 5, 2**problem.n // 3])
-    weights, limits = np.array([4, 2, 4]), np.array([1, 64, 2**40])
-    monkeypatch.setattr(PolyphasePlan, "_u_blocks", lambda self, u_class: iter([(few, weights, limits)]))
-    monkeypatch.setattr(PolyphasePlan, "_u_starts", lambda self, u_class, block_bits: iter([0]))
-    block = UBlock(few, weights, limits, len(few), int(limits.max()))
-    monkeypatch.setattr(GpuEvaluator, "_u_block", lambda self, start: block)
-    monkeypatch.setattr(PolyphasePlan, "_tile_starts", lambda self, v_class: range(0, 128, 128))
-    monkeypatch.setattr("langford.methods.polyphase_cuda.TILE_BITS", 7)
-    monkeypatch.setattr("langford.methods.polyphase_cuda.MOST_TILES_LOG2", 64)
-    gpu = GpuEvaluator(plan, host_program(), threads=32)
-    expected = plan.evaluate(0)
-    assert gpu.evaluate(0) == expected
-    assert expected.value != 0
+    block = UBlock(few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=32, tile_bits=7)
+    there = UBlockOnDevice(*block, len(few), block.highest)
+    expected = PolyphaseOnCpu(plan, tile_bits=7).sum_over([block], [0])
+    assert gpu.sum_over([there], [0]) == expected
+    assert expected[0] != 0
 
 
 def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
     # One even sum, of outer signs alone: threads find all of their v's alive.
-    plan = PolyphasePlan(Problem.from_differences([*range(1, 22, 2), 20]), 8)
-    gpu = GpuEvaluator(plan, host_program(), threads=32)
+    plan = plan_of(Problem.from_differences([*range(1, 22, 2), 20]), 8)
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=32)
     for index in plan.work.argsort()[-3:]:
         assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(9), Problem.skolem(8)], **BY_NAME)
 def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
-    plan = PolyphasePlan(problem, 4)
+    plan = plan_of(problem, 4)
     program = host_program()
-    gpu = GpuEvaluator(plan, lambda text, *rest: program("#define WITHOUT_WARPGROUPS\n" + text, *rest), threads=64)
-    tasks = range(len(plan.work))
+    gpu = PolyphaseOnGpu(
+        plan, lambda text, *rest: program("#define WITHOUT_WARPGROUPS\n" + text, *rest), threads=64
+    )
+    tasks = plan.tasks
     assert [gpu.evaluate(index) for index in tasks] == [plan.evaluate(index) for index in tasks]
 
 
 def test_too_wide_rows_are_refused() -> None:
     with pytest.raises(MethodDoesNotApply, match="on the GPU needs"):
-        definitions(PolyphasePlan(Problem.langford(35), 0), THREADS)
+        definitions(plan_of(Problem.langford(35), 0), THREADS)
 
 
 def test_tasks_too_large_for_a_gpu_are_refused() -> None:
     with pytest.raises(BadDepth, match="8 or more"):
-        GpuEvaluator(PolyphasePlan(Problem.langford(31), 4), host_program())
+        require_few_launches(plan_of(Problem.langford(31), 4))
 
 
 def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +112,11 @@ def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.Monk
 @pytest.mark.gpu
 def test_tasks_without_warpgroups_or_tensor_cores_on_the_gpu() -> None:
     compiler = gpu_program()
-    plan = PolyphasePlan(Problem.langford(12), 4)
-    expected = [plan.evaluate(index) for index in range(len(plan.work))]
+    plan = plan_of(Problem.langford(12), 4)
+    expected = [plan.evaluate(index) for index in plan.tasks]
     for other in ("WITHOUT_WARPGROUPS", "WITHOUT_TENSOR_CORES"):
-        gpu = GpuEvaluator(plan, lambda text, *rest, other=other: compiler(f"#define {other}\n{text}", *rest))
-        assert [gpu.evaluate(index) for index in range(len(plan.work))] == expected
+        gpu = PolyphaseOnGpu(plan, lambda text, *rest, other=other: compiler(f"#define {other}\n{text}", *rest))
+        assert [gpu.evaluate(index) for index in plan.tasks] == expected
 
 
 @pytest.mark.gpu
@@ -118,11 +126,11 @@ def test_tasks_without_warpgroups_or_tensor_cores_on_the_gpu() -> None:
 def test_tasks_on_the_gpu(problem: Problem) -> None:
     compiler = gpu_program()
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
-    plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, compiler)
-    results = [gpu.evaluate(index) for index in range(len(plan.work))]
+    plan = plan_of(problem, depth)
+    gpu = PolyphaseOnGpu(plan, compiler)
+    results = [gpu.evaluate(index) for index in plan.tasks]
     if problem.n < 18:
-        assert results == [plan.evaluate(index) for index in range(len(plan.work))]
+        assert results == [plan.evaluate(index) for index in plan.tasks]
     known = published(problem)
     assert merge(plan, results).published == known or known is None
 
@@ -130,7 +138,7 @@ def test_tasks_on_the_gpu(problem: Problem) -> None:
 @pytest.mark.gpu
 def test_tiles_of_several_blocks_on_the_gpu() -> None:
     compiler = gpu_program()
-    plan = PolyphasePlan(Problem.langford(24), 20)
-    gpu = GpuEvaluator(plan, compiler)
+    plan = plan_of(Problem.langford(24), 20)
+    gpu = PolyphaseOnGpu(plan, compiler)
     for index in (0, 1, len(plan.work) - 1):
         assert gpu.evaluate(index) == plan.evaluate(index)

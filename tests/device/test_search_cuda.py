@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from langford.errors import TaskIndexOutOfRange
-from langford.kernels.cuda.source import source_of
 from langford.methods import METHODS, merge
-from langford.methods.regular import RegularPlan
-from langford.methods.search import SearchPlan
-from langford.methods.search_cuda import SearchEvaluator, Settings, _program_of, lane_depth
+from langford.methods.backtracking.cuda import (
+    BacktrackingOnGpu,
+    MillerOnGpu,
+    RegularOnGpu,
+    Settings,
+    lane_depth,
+)
+from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
 from langford.reference import published
+from tests.device.host_compiled import HostProgram, HostStream
 from tests.device.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_program, host_program
 
+EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
 SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
 PROBLEMS = [
     *(Problem.langford(n) for n in (1, 2, 3, 4, 7, 8, 9)),
@@ -48,16 +55,19 @@ KERNELS = [
 ]
 
 
-def plan_of(method: str, problem: Problem, depth: int = 2) -> SearchPlan:
+def plan_of(method: str, problem: Problem, depth: int = 2) -> BacktrackingPlan:
     plan = METHODS[method].plan(problem, min(depth, problem.n))
-    assert isinstance(plan, SearchPlan)
+    assert isinstance(plan, BacktrackingPlan)
     return plan
 
 
-def both(plan: SearchPlan, gpu: SearchEvaluator) -> None:
-    tasks = range(len(plan.work))
-    results = [gpu.evaluate(index) for index in tasks]
-    assert results == [plan.evaluate(index) for index in tasks]
+def on_gpu(plan: BacktrackingPlan, compiler: Any, cores: int = 1, settings: Settings | None = None) -> Any:
+    return EVALUATORS[plan.method.name](plan, compiler, cores, settings)
+
+
+def both(plan: BacktrackingPlan, gpu: BacktrackingOnGpu[Any]) -> None:
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
     known = published(plan.problem)
     assert merge(plan, results).published == known or known is None
 
@@ -67,16 +77,22 @@ def both(plan: SearchPlan, gpu: SearchEvaluator) -> None:
 def test_compiles_for_gpus(
     tmp_path: Path, method: str, problem: Problem, options: dict[str, int], architecture: str
 ) -> None:
-    plan, settings = plan_of(method, problem, 1), replace(Settings(), **options)
-    depth = lane_depth(plan, settings.lane_colours)
-    compile_only(tmp_path, source_of(*_program_of(plan, depth, settings)), architecture)
+    texts: list[str] = []
+
+    def keep(text: str, main: str, threads: int) -> HostProgram:
+        texts.append(text)
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        on_gpu(plan_of(method, problem, 1), keep, settings=replace(Settings(), **options))
+    compile_only(tmp_path, texts[0], architecture)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
 @pytest.mark.parametrize("method", ["miller", "regular"])
 def test_tasks_on_the_host(method: str, problem: Problem) -> None:
     plan = plan_of(method, problem)
-    gpu = SearchEvaluator(plan, host_program(), 2, replace(SMALL, computing=0))
+    gpu = on_gpu(plan, host_program(), 2, replace(SMALL, computing=0))
     both(plan, gpu)
     assert gpu.on_cores == 0
 
@@ -85,13 +101,13 @@ def test_tasks_on_the_host(method: str, problem: Problem) -> None:
 @pytest.mark.parametrize("lane_colours", [1, 4, 9])
 def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours: int) -> None:
     plan = plan_of(method, Problem.langford(9 if lane_colours == 9 else 8), 1)
-    both(plan, SearchEvaluator(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
+    both(plan, on_gpu(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
 
 
 @pytest.mark.parametrize("test_free", range(1, 7))
 def test_free_colours_on_the_host(test_free: int) -> None:
-    plan = RegularPlan(Problem.langford(7), 1, test_free)
-    both(plan, SearchEvaluator(plan, host_program(), 1, SMALL))
+    plan = RegularPlan(METHODS["regular"], Problem.langford(7), 1, test_free)
+    both(plan, on_gpu(plan, host_program(), 1, SMALL))
 
 
 @pytest.mark.parametrize(
@@ -111,17 +127,15 @@ def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) ->
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_a_static_share_for_the_cores(share: float) -> None:
     plan = plan_of("miller", Problem.langford(11), 1)
-    gpu = SearchEvaluator(plan, host_program(), 2, replace(SMALL, cpu_share=share))
+    gpu = on_gpu(plan, host_program(), 2, replace(SMALL, cpu_share=share))
     both(plan, gpu)
     assert gpu.on_cores / (gpu.on_cores + gpu.on_gpu) == pytest.approx(share, abs=0.1)
 
 
 def test_cores_compute_while_every_stream_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.device.host_compiled import HostStream
-
     monkeypatch.setattr(HostStream, "idle", False)
     plan = plan_of("miller", Problem.langford(10), 1)
-    gpu = SearchEvaluator(plan, host_program(), 2, SMALL)
+    gpu = on_gpu(plan, host_program(), 2, SMALL)
     both(plan, gpu)
     assert gpu.on_gpu == 0 < gpu.on_cores
 
@@ -129,7 +143,7 @@ def test_cores_compute_while_every_stream_is_busy(monkeypatch: pytest.MonkeyPatc
 def test_tasks_beyond_the_last_are_refused() -> None:
     plan = plan_of("miller", Problem.langford(7))
     with pytest.raises(TaskIndexOutOfRange):
-        SearchEvaluator(plan, host_program(), 1, SMALL).evaluate(len(plan.work))
+        on_gpu(plan, host_program(), 1, SMALL).evaluate(len(plan.work))
 
 
 @pytest.mark.gpu
@@ -137,14 +151,14 @@ def test_tasks_beyond_the_last_are_refused() -> None:
 @pytest.mark.parametrize(("method", "options"), KERNELS)
 def test_tasks_on_the_gpu(method: str, options: dict[str, int], problem: Problem) -> None:
     plan = plan_of(method, problem)
-    both(plan, SearchEvaluator(plan, gpu_program(), 2, replace(Settings(lane_colours=8), **options)))
+    both(plan, on_gpu(plan, gpu_program(), 2, replace(Settings(lane_colours=8), **options)))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("test_free", range(1, 7))
 def test_free_colours_on_the_gpu(test_free: int) -> None:
-    plan = RegularPlan(Problem.langford(9), 1, test_free)
-    both(plan, SearchEvaluator(plan, gpu_program(), 2))
+    plan = RegularPlan(METHODS["regular"], Problem.langford(9), 1, test_free)
+    both(plan, on_gpu(plan, gpu_program(), 2))
 
 
 @pytest.mark.gpu
@@ -155,7 +169,7 @@ def test_free_colours_on_the_gpu(test_free: int) -> None:
 )
 def test_counts_on_the_gpu(problem: Problem) -> None:
     plan = plan_of("miller", problem, 1)
-    gpu = SearchEvaluator(plan, gpu_program(), 4)
-    found = merge(plan, map(gpu.evaluate, range(len(plan.work))))
+    gpu = on_gpu(plan, gpu_program(), 4)
+    found = merge(plan, map(gpu.evaluate, plan.tasks))
     assert found.published == published(problem) is not None
     assert np.log10(found.evaluated / plan.work.sum()) == pytest.approx(0, abs=1)

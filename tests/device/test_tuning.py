@@ -14,8 +14,8 @@ from jobs.tuning.godfrey import GodfreyBench
 from jobs.tuning.search import Bench
 from langford.errors import CheckFailed
 from langford.methods import METHODS
-from langford.methods.godfrey_cuda import Launch
-from langford.methods.search_cuda import Settings
+from langford.methods.backtracking.cuda import Settings
+from langford.methods.godfrey.cuda import Launch
 from langford.problem import Problem
 from tests.device.programs import host_program
 from tests.integration.conftest import ENVIRONMENT, Run, langford
@@ -80,7 +80,7 @@ def test_a_wrong_count_ends_the_experiments() -> None:
     watch = Stopwatch(1)
     for n, other in ((7, False), (8, True)):
         plan = METHODS["miller"].plan(Problem.langford(n), 1)
-        count = lambda plan=plan: map(plan.evaluate, range(len(plan.work)))  # noqa: E731
+        count = lambda plan=plan: map(plan.evaluate, plan.tasks)  # noqa: E731
         if other:
             with pytest.raises(CheckFailed, match="do not trust this machine"):
                 watch.seconds("again", plan, count)

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from jobs import forecast
-from jobs.evaluation import evaluate, plan_of
+from jobs.evaluation import evaluate
 from langford.cli.main import cli
-from langford.methods import METHODS, PlanKey
+from langford.methods import METHODS
 from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 
@@ -117,13 +117,10 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("method", "n"), [("polyphase", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)])
 def test_forecasts_are_of_the_right_order(method: str, n: int) -> None:
     problem = Problem.langford(n)
-    expected = forecast.core_seconds(problem, method)
-    key = PlanKey(problem, method, METHODS[method].suggested_depth(problem))
-    plan_of(key).warm_up()
-    tasks = range(len(plan_of(key).work))
-    sample = tasks[:: -(-len(tasks) // 4)]
-    work = plan_of(key).work
-    true = sum(evaluate(key, task).seconds for task in sample) * work.sum() / work[list(sample)].sum()
+    expected = forecast.core_seconds(problem, METHODS[method])
+    plan = METHODS[method].plan(problem, METHODS[method].suggested_depth(problem))
+    sample, work = plan.tasks[:: -(-len(plan.tasks) // 4)], plan.work
+    true = sum(evaluate(plan, task).seconds for task in sample) * work.sum() / work[list(sample)].sum()
     assert true / 5 < expected < true * 5
 
 

@@ -185,13 +185,13 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
         "if os.path.exists('fault'):\n"
-        "    from langford.methods.polyphase import PolyphasePlan\n"
-        "    evaluate = PolyphasePlan.evaluate\n"
+        "    from langford.methods.polyphase.cpu import PolyphaseOnCpu\n"
+        "    evaluate = PolyphaseOnCpu.evaluate\n"
         "    def broken(self, index):\n"
         "        if index in (3, 5):\n"
         "            raise ZeroDivisionError('planted')\n"
         "        return evaluate(self, index)\n"
-        "    PolyphasePlan.evaluate = broken\n"
+        "    PolyphaseOnCpu.evaluate = broken\n"
     )
     (tmp_path / "fault").touch()
     environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}

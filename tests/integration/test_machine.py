@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs import sizing
 from langford.cli import doctor
-from langford.devices import CPU, Device
-from langford.methods import METHODS, PlanKey
+from langford.devices import CPU
+from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
 from tests.integration.conftest import Run
@@ -42,18 +41,19 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
     problem, method = Problem.langford(20), METHODS["polyphase"]
     now = [0.0]
 
-    def evaluator_of(key: PlanKey, device: Device) -> object:
-        work = sizing.plan_of(key).work
+    class Clockwork:
+        """Evaluates every task at the same speed, on a clock of its own."""
 
-        def evaluate(index: int) -> PartialResult:
-            now[0] += work[index] / points_per_second
+        def __init__(self, plan: Plan) -> None:
+            self._work = plan.work
+
+        def evaluate(self, index: int) -> PartialResult:
+            now[0] += self._work[index] / points_per_second
             return PartialResult(index, 0, 0, 0)
 
-        return evaluate
-
-    monkeypatch.setattr(sizing, "evaluator_of", evaluator_of)
+    monkeypatch.setattr(Plan, "evaluator", lambda plan, device: Clockwork(plan))
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    depth = sizing.depth_for(problem, method, CPU, 20.0)
+    depth = task_depth(problem, method, CPU, 20.0)
 
     def longest(depth: int) -> float:
         return float(np.max(method.plan(problem, depth).work)) / points_per_second

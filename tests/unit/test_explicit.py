@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langford import arrangements, drawing
+from langford import drawing, explicit
 from langford.errors import TooExpensive
-from langford.estimate import estimate
+from langford.estimation import estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from tests import brute_force
@@ -20,8 +20,8 @@ from tests.unit.test_problem import SMALL_SETS
 
 @given(SMALL_SETS)
 def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
-    found = list(arrangements.iterate(problem))
-    assert all(arrangements.is_valid(problem, each) for each in found)
+    found = list(explicit.iterate(problem))
+    assert all(explicit.is_valid(problem, each) for each in found)
     assert len(set(found)) == len(found)
     assert len(found) == problem.published(brute_force.arrangements(problem))
     if problem.mirrored:
@@ -29,8 +29,8 @@ def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
 
 
 def test_langford_seven_has_26() -> None:
-    assert sum(1 for _ in arrangements.iterate(Problem.langford(7))) == 26
-    assert next(arrangements.iterate(Problem.langford(3))) == (2, 3, 1, 2, 1, 3)
+    assert sum(1 for _ in explicit.iterate(Problem.langford(7))) == 26
+    assert next(explicit.iterate(Problem.langford(3))) == (2, 3, 1, 2, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_langford_seven_has_26() -> None:
     ],
 )
 def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
-    assert arrangements.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))
-    assert not arrangements.is_valid(Problem.langford(3), wrong)
+    assert explicit.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))
+    assert not explicit.is_valid(Problem.langford(3), wrong)
 
 
 def test_samples_are_uniform() -> None:
     problem = Problem.langford(7)
-    drawn = Counter(arrangements.sample(problem, 5200, seed=5))
+    drawn = Counter(explicit.sample(problem, 5200, seed=5))
     assert len(drawn) == 52  # both mirror images of the 26
     assert sum((times - 100) ** 2 / 100 for times in drawn.values()) < 98  # χ², 51 degrees, 0.9999
 
@@ -67,21 +67,21 @@ def test_samples_are_uniform() -> None:
     ids=lambda problem: problem.name,
 )
 def test_samples_are_valid_and_reproducible(problem: Problem) -> None:
-    first = list(arrangements.sample(problem, 2, seed=1))
-    assert all(arrangements.is_valid(problem, each) for each in first)
-    assert first == list(arrangements.sample(problem, 2, seed=1))
+    first = list(explicit.sample(problem, 2, seed=1))
+    assert all(explicit.is_valid(problem, each) for each in first)
+    assert first == list(explicit.sample(problem, 2, seed=1))
 
 
 def test_nothing_to_draw() -> None:
     with pytest.raises(TooExpensive, match="no arrangement to draw"):
-        next(arrangements.sample(Problem.langford(5), 1))
+        next(explicit.sample(Problem.langford(5), 1))
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_terminal_drawing_has_one_cube_per_place(seed: int) -> None:
     problem = Problem.hooked_skolem(7)
-    arrangement = next(arrangements.sample(problem, 1, seed))
+    arrangement = next(explicit.sample(problem, 1, seed))
     lines = drawing.text(arrangement).plain.splitlines()
     assert lines[-1].split() == [str(name) if name else "·" for name in arrangement]
     above = "".join(lines[:-1])

@@ -38,7 +38,7 @@ def count(method: str, problem: Problem, depth: int | None = None) -> Count:
     """Evaluate every task of a plan and merge."""
     way = METHODS[method]
     plan = way.plan(problem, way.suggested_depth(problem) if depth is None else depth)
-    return merge(plan, [plan.evaluate(index) for index in range(len(plan.work))])
+    return merge(plan, [plan.evaluate(index) for index in plan.tasks])
 
 
 @pytest.mark.parametrize(("method", "problem"), TABLE)

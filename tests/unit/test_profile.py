@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.methods.search_cuda import Settings
+from langford.methods.backtracking.cuda import Settings
 from langford.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 
 

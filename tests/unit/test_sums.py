@@ -15,12 +15,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, merge
-from langford.methods.godfrey import GodfreyPlan
-from langford.methods.polyphase import PolyphasePlan
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+from langford.methods.godfrey.plan import GodfreyPlan
+from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 from tests.brute_force import arrangements, godfrey_sum, orbit
 from tests.unit.test_problem import SMALL_SETS
@@ -34,7 +36,7 @@ def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     for method in ("polyphase", "godfrey"):
         if METHODS[method].refusal(problem) is None:
             plan = METHODS[method].plan(problem, 0)
-            values = [plan.evaluate(index).value for index in range(len(plan.work))]
+            values = [plan.evaluate(index).value for index in plan.tasks]
             assert sum(values) * 4**problem.n == total * plan.multiplier
 
 
@@ -45,7 +47,7 @@ def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> 
     assume(METHODS[method].refusal(problem) is None)
     depth = data.draw(st.sampled_from(list(METHODS[method].depths(problem))))
     plan = METHODS[method].plan(problem, depth)
-    results = [plan.evaluate(index) for index in range(len(plan.work))]
+    results = [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).arrangements == arrangements(problem)
 
 
@@ -95,46 +97,44 @@ def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
 
 @pytest.mark.parametrize("problem", WIDE, ids=lambda problem: problem.name)
 def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
-    plan = PolyphasePlan(problem, 0)
-    plan._tile_bits = 6  # one word of v's
+    plan = METHODS["polyphase"].plan(problem, 0)
+    assert isinstance(plan, PolyphasePlan)
+    processor = PolyphaseOnCpu(plan, tile_bits=6)  # one word of v's
     split, random = plan.split, Random(problem.n)
     u_places, v_places = component_places(problem, 1), component_places(problem, 0)
     evens = len(split.even)
     for u, tile in [(0, 0), (random.getrandbits(split.u_length), 0)] + [
         (random.getrandbits(split.u_length), random.getrandbits(split.v_length - 9)) for _ in range(4)
     ]:
-        total, residues = limbs.zero(2**255), limbs.zero(2**190)
-        plan._sum_block(np.array([u]), np.array([1]), np.array([2**62]), tile << 6, total, residues, 0)
+        block = UBlock(np.array([u]), np.array([1]), np.array([2**62]))
+        total, rest, _ = processor.sum_over([block], [tile << 6])
         expected = 0
-        masks = plan._masks(split.v_length)
+        masks = split.masks(split.v_length)
         for v in range(tile << 6, (tile + 1) << 6):
             images_of_v = orbit(v, split.v_length, *masks)
             if min(images_of_v) == v:
                 point = signs_of(u, u_places) | signs_of(v, v_places)
                 expected += 2 * len(images_of_v) * sum(summand(problem, image) for image in images(problem, point))
-        assert limbs.to_int(total) << evens == expected
-        assert residue(limbs.to_int(residues)) == residue(expected >> evens)
+        assert total << evens == expected
+        assert rest == residue(expected >> evens)
 
 
 @pytest.mark.parametrize("problem", WIDE[:-1], ids=lambda problem: problem.name)
 def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
-    plan = GodfreyPlan(problem, 8)
+    plan = METHODS["godfrey"].plan(problem, 8)
+    assert isinstance(plan, GodfreyPlan)
+    processor = GodfreyOnCpu(plan)
     places = list(problem.filled[8:14])
-    positions = np.array([place - 1 + plan._reach for place in places])
-    plan._free, plan._block = positions[:2], positions[2:]
-    plan._sequence, plan._deltas = plan._kernel.block_sequence(
-        problem.places, plan._links, plan._block, plan._sum_words
-    )
     for index in (0, len(plan.work) // 2):
-        start = {place: int(plan._start(index)[place - 1 + plan._reach]) for place in problem.filled}
+        negative = plan.negative_places(index)
+        start = {place: -1 if place in negative else 1 for place in problem.filled}
         expected = 0
         for bits in range(1 << len(places)):
             flips = {place: -1 for k, place in enumerate(places) if bits >> k & 1}
             expected += summand(problem, start | flips)
-        weight = int(plan._weights[index])
-        result = plan.evaluate(index)
-        assert result.value == weight * expected
-        assert result.residue == residue(result.value)
+        total, rest, _ = processor.sum_over(index, places[:2], places[2:])
+        assert total == expected
+        assert rest == residue(expected)
 
 
 def test_widths_beyond_the_kernels_are_refused() -> None:

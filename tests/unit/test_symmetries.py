@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langford.methods import symmetries
-from langford.methods.components import components
+from langford.methods.polyphase import symmetries
+from langford.methods.polyphase.components import components
 from langford.problem import Problem
 from tests.brute_force import orbit
 

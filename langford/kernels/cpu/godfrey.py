@@ -12,6 +12,7 @@ block variable and sign, which changes only when another variable flips.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,7 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from langford.arithmetic.limbs import SPREAD_BOUND
-from langford.kernels.cpu.carry_save import spread_carries
+from langford.kernels.cpu.carry_save import make_room
 from langford.kernels.cpu.ir import (
     I16,
     I64,
@@ -146,6 +146,7 @@ def _product(builder: Any, vectors: list[Any], bits: int, width: int) -> Any:
     return total
 
 
+@cache
 def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
     """Compile-time shape → the kernel.
 
@@ -157,21 +158,18 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
     zeros = (0,) * (2 * words + 2)
 
     @njit(cache=True, nogil=True)
-    def gray_sum(signs, links, free, block, sequence, deltas, sums, limbs, residues):
-        """Sum over all signs of the ``free`` then ``block`` places, each starting at +1.
+    def gray_sum(point, free, block, limbs, residues):
+        """Sum over all signs of the ``free`` places and of the block's, each starting at +1.
 
-        signs: int64[places + 2·reach], ±1, 0 where no cube stands; the row starts at
-            ``reach`` = links.size − 1.
-        links: int64[reach + 1], lane of difference d (word·8 + byte), −1 if d is not asked for.
-        free, block: int64[·], positions in ``signs``.
-        sequence: int64[2^block], row of the contribution table at each Gray step.
-        deltas: int64[2^block · sum_words], packed change by block variables alone.
-        sums: int64[sum_words], packed sums of the start.
+        point: a Point, where the sum starts; its signs are changed.
+        free: int64[·], positions in the signs.
+        block: a Block (langford.methods.godfrey.tables).
         limbs, residues: carry-save results, added to.
         Returns the number of points whose product was taken.
         """
-        contributions = np.zeros(2 * block.size * sum_words, np.int64)
-        current = sums.copy()
+        signs, links, current = point.signs, point.links, point.sums.copy()
+        places, sequence, deltas = block.places, block.sequence, block.deltas
+        contributions = np.zeros(2 * places.size * sum_words, np.int64)
         sign = 1
         for position in range(signs.size):
             if signs[position] < 0:
@@ -183,17 +181,17 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
                 position = free[trailing_zero_bits(np.uint64(outer))]
                 flip(signs, links, position, current)
                 sign = -sign
-            block_contributions(signs, links, block, sum_words, contributions)
+            block_contributions(signs, links, places, sum_words, contributions)
             plus = zeros
             minus = zeros
             state = as_tuple(current, sum_words)
-            for step in range(0, 1 << block.size, 2):
+            for step in range(0, 1 << places.size, 2):
                 if step:
                     state = advance(state, deltas, step * sum_words, contributions, sequence[step] * sum_words)
                 if survives(state, vanishing):
                     survivors += 1
                     plus = add_product(plus, state, sum_bits, words)
-                if block.size:
+                if places.size:
                     state = advance(
                         state, deltas, (step + 1) * sum_words, contributions, sequence[step + 1] * sum_words
                     )
@@ -201,12 +199,8 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
                         survivors += 1
                         minus = add_product(minus, state, sum_bits, words)
             # Each limb of plus and minus is a sum of at most 2^block · words digits.
-            weight = 2 * words << block.size
-            if pending + weight > SPREAD_BOUND:
-                spread_carries(limbs)
-                spread_carries(residues)
-                pending = 0
-            pending += weight
+            weight = 2 * words << places.size
+            pending = make_room(limbs, residues, weight, pending)
             for k in range(2 * words):
                 limbs[k] += sign * (plus[k] - minus[k])
             for k in range(2):

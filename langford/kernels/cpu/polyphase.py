@@ -4,10 +4,12 @@ For one u, the odd sums of v are v times a matrix; two tables of partial rows (h
 low six bits of v) make them one vector addition.  A row holds, form by form, eight int16
 lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.  The even
 sums depend on autocorrelations alone: bitmaps rule out the v's with a vanishing one, tables
-give the products of the others.  Components are as in :mod:`langford.methods.symmetries`.
+give the products of the others.  Components are as in :mod:`langford.methods.polyphase.symmetries`.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 from numba import njit
@@ -39,35 +41,30 @@ def natural_order(component, length):
 
 
 @njit(cache=True, nogil=True)
-def tile_tables(tile, orbit_sizes, length, shifts, strides, offsets):
-    """What does not depend on u, for the 2^bits components ``tile``, int64[2^bits], that follow each other.
+def tile_tables(components, orbit_sizes, length, even):
+    """What does not depend on u, for 2^bits v's that follow each other.
 
+    components: int64[2^bits], the v's.
     orbit_sizes: int64[2^bits], the sizes of the representatives' orbits, 0 for other components.
-
-    Returns
-        sizes: int64[classes], the orbit sizes that occur among representatives;
-        members: uint64[classes, words], bit x set where tile[x] is a representative
-            with that orbit size;
-        rows: uint64[even, length + 1, words], bit x of row (i, y) set where v = tile[x]
-            has Σ_k v_k v_{k+shifts[i]} = 2y − terms;
-        keys: uint16[2^bits, pairs], index into the table of :func:`even_table`: the lags
-            2i and 2i+1 in mixed radix; key 0 also carries the sign Π_k v_k.
+    even: an EvenTable.
+    Returns (sizes, members, rows, keys) of a Tile (langford.methods.polyphase.tables).
     """
-    words = max(1, tile.size >> LOW_BITS)
+    shifts, strides, offsets = even.shifts, even.strides, even.offsets
+    words = max(1, components.size >> LOW_BITS)
     evens, pairs = shifts.size, strides.size
     sizes = np.array([8, 4, 2, 1], np.int64)
     members = np.zeros((4, words), np.uint64)
     rows = np.zeros((evens, length + 1, words), np.uint64)
-    keys = np.zeros((tile.size, pairs), np.uint16)
+    keys = np.zeros((components.size, pairs), np.uint16)
     lag = np.zeros(evens + 1, np.int64)
-    for x in range(tile.size):
+    for x in range(components.size):
         if not orbit_sizes[x]:
             continue
         word, bit = x >> LOW_BITS, np.uint64(1) << np.uint64(x & 63)
         for c in range(4):
             if sizes[c] == orbit_sizes[x]:
                 members[c, word] |= bit
-        natural = natural_order(tile[x], length)
+        natural = natural_order(components[x], length)
         for i in range(evens):
             terms = max(0, length - shifts[i])
             differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)
@@ -86,14 +83,17 @@ def tile_tables(tile, orbit_sizes, length, shifts, strides, offsets):
 
 
 @njit(cache=True)
-def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, rows, steps):
-    """rows[bit, form·LANES + lane] (int16): what v's ``bit`` adds to an odd sum while it is 0.
+def coefficient_rows(natural, odd, forms, rows, steps):
+    """Fill rows and steps, int16[v_length, forms·LANES] each.
+
+    rows[bit, form·LANES + lane] is what v's ``bit`` adds to an odd sum while it is 0.
 
     The sum of difference 2e+1 is Σ_j v_j (u_{j+offset−e} + u_{j+offset+e+1}); lanes 4–7
-    subtract (``alt``), and ``alt_sign`` is multiplied into their first form.  ``steps`` is
-    the change when the bit becomes 1.
+    subtract (``alt``), and the sign of ``alt`` is multiplied into their first form.  ``steps`` is
+    the change when the bit becomes 1.  odd: the OddForms.
     """
-    pad = u_length + v_length + odd.max() if forms else 1
+    u_length, v_length, lags = odd.u_length, odd.v_length, odd.lags
+    pad = u_length + v_length + lags.max() if forms else 1
     signs = np.zeros((2, u_length + 2 * pad), np.int16)
     for k in range(u_length):
         sign = 1 - 2 * ((natural >> k) & 1)
@@ -103,11 +103,11 @@ def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, 
         step = v_length - 1 - bit
         element = step >> 1 if step & 1 == 0 else v_length - 1 - (step >> 1)
         for form in range(forms):
-            alt = alt_sign if form == 0 else 1
+            alt = odd.alt_sign if form == 0 else 1
             for lane in range(4):
-                position = pad + offset + (v_length - 1 - element if lane & 2 else element)
-                before = signs[lane & 1, position - odd[form]]
-                after = signs[lane & 1, position + odd[form] + 1]
+                position = pad + odd.offset + (v_length - 1 - element if lane & 2 else element)
+                before = signs[lane & 1, position - lags[form]]
+                after = signs[lane & 1, position + lags[form] + 1]
                 rows[bit, form * LANES + lane] = before + after
                 rows[bit, form * LANES + lane + 4] = alt * (before - after)
         for k in range(forms * LANES):
@@ -115,9 +115,13 @@ def coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, 
 
 
 @njit(cache=True)
-def autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out):
-    """lags[i] = a_e(u) for e = shifts[i]; ruled_out[i] = agreements of v at which the even
-    sum a_e(u) + a_e(v) vanishes, −1 where it cannot."""
+def autocorrelations(natural, u_length, even, lags, ruled_out):
+    """Fill lags and ruled_out, int64[evens] each, from the EvenTable.
+
+    lags[i] is a_e(u) for e = shifts[i]; ruled_out[i] is the number of agreements of v at which the
+    even sum a_e(u) + a_e(v) vanishes, −1 where it cannot.
+    """
+    shifts, lengths = even.shifts, even.lengths
     for i in range(shifts.size):
         terms = max(0, u_length - shifts[i])
         differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)
@@ -148,12 +152,15 @@ def block_base(by_bit, block_bits, start, base):
 
 
 @njit(cache=True)
-def even_table(lags, shifts, lengths, strides, offsets, table):
-    """table[offsets[i] + y·strides[i] + z] = product of the halved even sums 2i and 2i+1.
+def fill_even_table(lags, even, table):
+    """Fill the table of one u, int32[cells].
+
+    table[offsets[i] + y·strides[i] + z] is the product of the halved even sums 2i and 2i+1.
 
     y and z count the agreements of v at the two lags; ``lags`` has u's sums.  Pair 0 comes
-    twice, the second time negated, for v's with Π_k v_k = −1.
+    twice, the second time negated, for v's with Π_k v_k = −1.  even: the EvenTable.
     """
+    shifts, lengths, strides, offsets = even.shifts, even.lengths, even.strides, even.offsets
     for pair in range(strides.size):
         for y in range(lengths[2 * pair] + 1):
             left = (lags[2 * pair] + 2 * y - lengths[2 * pair]) // 2 if 2 * pair < shifts.size else 1
@@ -166,6 +173,7 @@ def even_table(lags, shifts, lengths, strides, offsets, table):
         table[offsets[1] // 2 + cell] = -table[cell]
 
 
+@cache
 def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, words: int):
     """Compile-time shape → the kernel.
 
@@ -181,77 +189,52 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
     zeros = (0,) * (words + 2)
 
     @njit(cache=True, nogil=True)
-    def tile_sum(
-        us,
-        u_weights,
-        u_limits,
-        u_length,
-        first,
-        bits,
-        v_length,
-        sizes,
-        members,
-        rows,
-        keys,
-        odd,
-        offset,
-        alt_sign,
-        shifts,
-        lengths,
-        strides,
-        offsets,
-        limbs,
-        residues,
-        pending,
-    ):
-        """Add Σ f |H u| |K v| F(u, v) over all u's and the tile's v's to limbs and residues.
+    def tile_sum(u_block, tile, odd, even, limbs, residues, pending):
+        """Add Σ f |H u| |K v| F(u, v) over the block's u's and the tile's v's to limbs and residues.
 
-        us, u_weights, u_limits: int64[·], u, |H u|, and c(u): v's above it are left out, the
-            one equal to it counts once, those below twice (langford.methods.polyphase).
-        first, bits: the tile holds the v's first … first + 2^bits − 1.
-        sizes, members, rows, keys: see :func:`tile_tables`.
-        odd, offset, alt_sign: see :func:`coefficient_rows`; shifts, lengths, strides,
-            offsets: see :func:`even_table`.
+        u_block, tile, odd, even: a UBlock, Tile, OddForms and EvenTable (langford.methods.polyphase.tables).
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
         Returns (surviving pairs, pending).
         """
+        u_length, v_length, bits = odd.u_length, odd.v_length, tile.bits
+        members, sizes = tile.members, tile.sizes
         block_bits = min(bits, BLOCK_BITS)
         words_in_block = 1 << max(0, block_bits - LOW_BITS)
         by_bit = np.zeros((v_length, width), np.int16)
         # The low table reads six steps even where v has fewer bits.
         steps = np.zeros((max(v_length, LOW_BITS), width), np.int16)
-        flat_steps, flat_keys = steps.reshape(-1), keys.reshape(-1)
+        flat_steps, flat_keys = steps.reshape(-1), tile.keys.reshape(-1)
         high = np.zeros(words_in_block * width, np.int16)
         low = np.zeros(width << LOW_BITS, np.int16)
-        lags = np.zeros(shifts.size + 1, np.int64)
-        ruled_out = np.zeros(shifts.size, np.int64)
-        table = np.zeros(offsets[-1], np.int32)
+        lags = np.zeros(even.shifts.size + 1, np.int64)
+        ruled_out = np.zeros(even.shifts.size, np.int64)
+        table = np.zeros(even.offsets[-1], np.int32)
         dead = np.zeros(words_in_block, np.uint64)
         survivors = 0
-        for at in range(us.size):
-            limit = u_limits[at] - first
-            natural = natural_order(us[at], u_length)
-            sign = u_weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
+        for at in range(u_block.us.size):
+            limit = u_block.limits[at] - tile.first
+            natural = natural_order(u_block.us[at], u_length)
+            sign = u_block.weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
             if limit < 0:
                 continue
-            coefficient_rows(natural, u_length, v_length, offset, odd, forms, alt_sign, by_bit, steps)
+            coefficient_rows(natural, odd, forms, by_bit, steps)
             # Row x is the row without x's lowest bit, plus that bit's step.  (Not a function of
             # its own: numba does not cache kernels that close over another one.)
             for x in range(1, 1 << LOW_BITS):
                 bit = trailing_zero_bits(np.uint64(x))
                 add_rows(low, x * width, low, (x & (x - 1)) * width, flat_steps, bit * width, width)
-            autocorrelations(natural, u_length, shifts, lengths, lags, ruled_out)
-            even_table(lags, shifts, lengths, strides, offsets, table)
+            autocorrelations(natural, u_length, even, lags, ruled_out)
+            fill_even_table(lags, even, table)
             for block in range(1 << (bits - block_bits)):
                 start = block << block_bits
                 if start > limit:
                     break
-                block_base(by_bit, block_bits, first + start, high[:width])
+                block_base(by_bit, block_bits, tile.first + start, high[:width])
                 for x in range(1, words_in_block):
                     bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
                     add_rows(high, x * width, high, (x & (x - 1)) * width, flat_steps, bit * width, width)
                 first_word = start >> LOW_BITS
-                mark_dead(rows, ruled_out, first_word, dead)
+                mark_dead(tile.rows, ruled_out, first_word, dead)
                 own_word = (limit - start) >> LOW_BITS
                 own = np.uint64(1) << np.uint64(limit & 63)
                 for c in range(sizes.size):
@@ -265,40 +248,18 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
                                 survivors += 1
                                 bit = limit & 63
                                 itself = accumulate(
-                                    itself,
-                                    high,
-                                    w * width,
-                                    low,
-                                    bit * width,
-                                    table,
-                                    flat_keys,
-                                    key + bit * pairs,
-                                    forms,
-                                    parts,
-                                    split,
-                                    pairs,
-                                    chains,
-                                )
+                                    itself, high, w * width, low, bit * width, table, flat_keys, key + bit * pairs,
+                                    forms, parts, split, pairs, chains,
+                                )  # fmt: skip
                             alive &= own - np.uint64(1)
                         while alive:
                             bit = trailing_zero_bits(alive)
                             alive &= alive - np.uint64(1)
                             survivors += 1
                             below = accumulate(
-                                below,
-                                high,
-                                w * width,
-                                low,
-                                bit * width,
-                                table,
-                                flat_keys,
-                                key + bit * pairs,
-                                forms,
-                                parts,
-                                split,
-                                pairs,
-                                chains,
-                            )
+                                below, high, w * width, low, bit * width, table, flat_keys, key + bit * pairs,
+                                forms, parts, split, pairs, chains,
+                            )  # fmt: skip
                     weight = sign * sizes[c]
                     pending = make_room(limbs, residues, 3 * abs(weight), pending)
                     add_words(limbs, below, 0, words, 2 * weight)

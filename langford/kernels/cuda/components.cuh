@@ -1,5 +1,7 @@
-// Polyphase components and their symmetries (methods/symmetries.py says what the bits mean).
+// Polyphase components and their symmetries (methods/polyphase/symmetries.py says what the bits mean).
 #pragma once
+
+#include "integers.cuh"
 
 // Element k of the component whose bits are in natural order: +1, −1, or 0 outside.
 __device__ inline int sign_at(i64 natural, int k, int length) {

@@ -1,6 +1,8 @@
 // E: the product of the even sums of a pair, halved, from a table per u.
 #pragma once
 
+#include "integers.cuh"
+
 __device__ constexpr int shift_of[EVENS + 1] = {SHIFTS};
 __device__ constexpr int terms_of[2 * PAIRS] = {LENGTHS};
 __device__ constexpr int stride_of[PAIRS] = {STRIDES};

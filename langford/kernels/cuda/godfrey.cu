@@ -11,6 +11,8 @@
 // bits, VANISHING (words whose sums can vanish), FILLED (bit k: a cube stands on place k + 1), BLOCK and
 // BLOCK_PLACES, GROUPS (products of five sums), PRODUCT_WORDS of 64 bits, LIMBS; THREADS, MIN_BLOCKS.
 
+#include "integers.cuh"
+
 constexpr int WARPS = THREADS / 32, QUEUE = 64;
 constexpr u32 BIASES = 0x40404040u;
 constexpr u64 filled = FILLED;

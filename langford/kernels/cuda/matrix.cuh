@@ -7,6 +7,8 @@
 // integer multiplier alone; the others multiply signed bytes into integers.
 #pragma once
 
+#include "integers.cuh"
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(WITHOUT_WARPGROUPS) && !defined(WITHOUT_TENSOR_CORES)
 #define WARPGROUPS
 #endif

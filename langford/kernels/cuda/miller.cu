@@ -9,6 +9,9 @@
 // Defined by the loader, besides search.cuh's: UNUSED (the colours left: bit WORD_BITS − 1 − d is set for the
 // difference d), WORD_BITS (32 or 64), FILL_LEVELS (colours left, less two), WAITING.
 
+#include "integers.cuh"
+#include "search.cuh"
+
 #if WORD_BITS == 32
 typedef u32 Word;
 #else

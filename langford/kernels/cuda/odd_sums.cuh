@@ -1,6 +1,10 @@
 // ΣO: the odd sums of a pair's eight images, multiplied and added up.
 #pragma once
 
+#include "components.cuh"
+#include "integers.cuh"
+#include "matrix.cuh"
+
 __device__ constexpr int odd_lag[FORMS] = {ODD};
 __device__ constexpr int first_factor[5] = {GROUPS};
 __device__ constexpr int factor_of[FORMS] = {FACTORS};

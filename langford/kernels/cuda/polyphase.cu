@@ -18,6 +18,13 @@
 // fit 128 bits; 2: they do not; 3: nor does that part fit 64, or E 62); ALT_SIGN; U_ALTERNATION,
 // U_NEGATION, V_ALTERNATION, V_NEGATION (xor masks of the symmetries); LIMBS; THREADS, MIN_BLOCKS.
 
+#include "components.cuh"
+#include "even_sums.cuh"
+#include "integers.cuh"
+#include "matrix.cuh"
+#include "odd_sums.cuh"
+#include "tables.cuh"
+
 constexpr int WARPS = THREADS / 32, CHUNK = 4 * THREADS, LIST = 16 * CHUNK + THREADS;
 constexpr int SEGMENT_WORDS = 1 << 11;   // of 32 v's: 16 bits tell them apart
 

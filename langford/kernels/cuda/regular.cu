@@ -9,6 +9,9 @@
 // of its colours but the last begin and end), PLACEMENTS (two words of 64 bits each, low first), LAST (the last difference),
 // ASSIGNMENTS (formed per row).
 
+#include "integers.cuh"
+#include "search.cuh"
+
 __device__ constexpr int offset[TEST_FREE] = {OFFSETS};
 constexpr int IN_ALL = offset[TEST_FREE - 1];
 __constant__ u64 placement_words[2 * (IN_ALL ? IN_ALL : 1)] = {PLACEMENTS};

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
+from langford.kernels.cuda.source import FOLDER
 
 
 class NoGpu(LangfordError):
@@ -19,7 +20,7 @@ class NoGpu(LangfordError):
 
 
 class CudaProgram:
-    """A compiled program on GPU number ``index``; see methods.gpu.Program.
+    """A compiled program on GPU number ``index``; see kernels.cuda.program.Program.
 
     Its first kernel, ``main``, fills the GPU with blocks that use the program's shared memory;
     ``blocks`` is how many.
@@ -27,6 +28,7 @@ class CudaProgram:
 
     def __init__(self, index: int, source: str, main: str, threads: int) -> None:
         self._cupy = cupy = _cupy()
+        device_name(index)  # says when there is no such GPU
         self._device = cupy.cuda.Device(index)
         self._main, self._threads = main, threads
         with self._device:
@@ -74,8 +76,8 @@ class CudaProgram:
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         with self._device:
-            found: NDArray[Any] = array.get()
-        return found
+            on_host: NDArray[Any] = array.get()
+        return on_host
 
     def launch(self, name: str, *arguments: Any) -> None:
         """Run a kernel over the whole GPU; returns before it is done."""
@@ -91,7 +93,7 @@ class CudaProgram:
 
 
 class CudaStream:
-    """Copies and launches beside those of other streams; see methods.gpu.Stream."""
+    """Copies and launches beside those of other streams; see kernels.cuda.program.Stream."""
 
     def __init__(self, program: CudaProgram, cupy: Any, device: Any, words: int) -> None:
         self._program, self._device = program, device
@@ -129,7 +131,10 @@ def device_count() -> int:
 
 
 def device_name(index: int) -> str:
-    """The GPU's name, as its maker calls it."""
+    """The GPU's name, as its maker calls it; raises NoGpu when there is no GPU of this number."""
+    count = device_count()
+    if index >= count:
+        raise NoGpu(f"there is no GPU {index} here: this machine has {count}, numbered from 0")
     name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]
     return name.decode()
 
@@ -139,15 +144,15 @@ def describe_gpus() -> list[str]:
     cupy = _cupy()
     runtime = cupy.cuda.runtime
     driver, toolkit = runtime.driverGetVersion(), runtime.runtimeGetVersion()
-    found = []
+    lines = []
     for index in range(runtime.getDeviceCount()):
         properties = runtime.getDeviceProperties(index)
-        found.append(
+        lines.append(
             f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB, compute capability "
             f"{properties['major']}.{properties['minor']}, driver for CUDA {driver // 1000}.{driver % 1000 // 10}, "
             f"runtime {toolkit // 1000}.{toolkit % 1000 // 10}, CuPy {cupy.__version__}"
         )
-    return found
+    return lines
 
 
 def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
@@ -159,7 +164,7 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     nvrtc = cupy.cuda.nvrtc
     capability = 10 * properties["major"] + properties["minor"]
     architecture = f"sm_{capability}" + "a" * (capability == 90)
-    options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128")
+    options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128", f"--include-path={FOLDER}")
     key = hashlib.sha256(repr((source, options, nvrtc.getVersion())).encode()).hexdigest()[:24]
     path = cache_folder() / f"{key}.cubin"
     if not path.exists():

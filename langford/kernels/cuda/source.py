@@ -1,4 +1,4 @@
-"""The CUDA programs: source files put together, with the definitions that fit them to a problem."""
+"""The CUDA programs: a source file and the definitions that fit it to a problem."""
 
 from __future__ import annotations
 
@@ -6,30 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-
-POLYPHASE = (
-    "integers.cuh",
-    "components.cuh",
-    "matrix.cuh",
-    "odd_sums.cuh",
-    "even_sums.cuh",
-    "polyphase.cu",
-    "tables.cu",
-)
-GODFREY = ("integers.cuh", "godfrey.cu")
-MILLER = ("integers.cuh", "search.cuh", "miller.cu")
-REGULAR = ("integers.cuh", "search.cuh", "regular.cu")
+"""Where the sources are, which include one another by name: a path for every compiler to look in."""
 
 Definitions = Mapping[str, int | Sequence[int]]
+"""Compile-time parameters by name; a sequence becomes a comma-separated list."""
 
 
-def source_of(files: Sequence[str], definitions: Definitions) -> str:
-    """One source text: the compile-time parameters, then the files.
-
-    A sequence becomes a comma-separated list.
-    """
+def source_of(file: str, definitions: Definitions) -> str:
+    """The text to compile: the definitions, then the file."""
     lines = [f"#define {key} {_text(value)}\n" for key, value in definitions.items()]
-    return "".join([*lines, *((FOLDER / name).read_text() for name in files)])
+    return "".join([*lines, f'#include "{file}"\n'])
 
 
 def _text(value: int | Sequence[int]) -> str:

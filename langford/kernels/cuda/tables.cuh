@@ -1,4 +1,9 @@
 // What a task needs before it is summed: the classes of u's and the tables of a tile of v's.
+#pragma once
+
+#include "components.cuh"
+#include "even_sums.cuh"
+#include "integers.cuh"
 
 // Appends the u's of `count` components from `first` on that are the smallest of their class under
 // reversal and negation: us, weights (class size) and limits (the smallest image under

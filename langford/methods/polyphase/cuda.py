@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -11,11 +13,13 @@ import numpy as np
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
+from langford.devices import Device
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.source import POLYPHASE, Definitions, source_of
-from langford.methods.components import IMAGES
-from langford.methods.gpu import Compiler, Kept
-from langford.methods.polyphase import PolyphasePlan
+from langford.kernels.cuda.program import Compiler
+from langford.kernels.cuda.runtime import CudaProgram
+from langford.kernels.cuda.source import Definitions, source_of
+from langford.methods.polyphase.components import IMAGES
+from langford.methods.polyphase.plan import PolyphasePlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -59,8 +63,9 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
     words = 1 if high_bound * even_bound * share < 2**127 else 2
     if high_bound >= 2**63 or even_bound >= 2**62:
         words = 3
-    u_alternation, u_negation = plan._masks(split.u_length)
-    v_alternation, v_negation = plan._masks(split.v_length)
+    u_alternation, u_negation = split.masks(split.u_length)
+    v_alternation, v_negation = split.masks(split.v_length)
+    even = plan.even_table
     return {
         "U_LENGTH": split.u_length,
         "V_LENGTH": split.v_length,
@@ -73,13 +78,13 @@ def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
         "SHORT_ODD": short,
         "EVENS": len(split.even),
         "SHIFTS": [*split.even, 0],
-        "LENGTHS": plan._lengths.tolist(),
-        "STRIDES": plan._strides.tolist(),
-        "PAIRS": plan.shape.pairs,
+        "LENGTHS": even.lengths.tolist(),
+        "STRIDES": even.strides.tolist(),
+        "PAIRS": even.pairs,
         "SPLIT_PAIR": cells.index(left) if left > 1 else -1,
         "HIGH_WORDS": words,
-        "OFFSETS": plan._offsets.tolist(),
-        "TABLE": int(plan._offsets[-1]),
+        "OFFSETS": even.offsets.tolist(),
+        "TABLE": int(even.offsets[-1]),
         "ALT_SIGN": split.alt_sign,
         "MIRRORED": split.mirrored,
         "U_ALTERNATION": u_alternation,
@@ -129,96 +134,132 @@ def _require(condition: bool, what: str) -> None:
         raise MethodDoesNotApply(f"polyphase on the GPU needs {what}, which this problem exceeds")
 
 
+def require_few_launches(plan: PolyphasePlan, tile_bits: int = TILE_BITS) -> None:
+    """Raises BadDepth when a task has so many tiles that a limb could overflow."""
+    if plan.inner_v_bits - tile_bits > MOST_TILES_LOG2:
+        least = plan.depth
+        while 2 * (least // 4) < plan.split.v_length - tile_bits - MOST_TILES_LOG2:
+            least += 2
+        raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of {least} or more")
+
+
 @dataclass(frozen=True)
-class UBlock:
-    """Representatives u of a range of components, on the device (tables.cu)."""
+class UBlockOnDevice:
+    """Representatives u of a range of components, as arrays on the device (tables.cuh).
+
+    Attributes:
+        us, weights, limits: int64[2^bits], as of a UBlock; the first ``count`` are used.
+        count: number of representatives.
+        highest: the largest limit, −1 without a representative.
+    """
 
     us: Any
     weights: Any
     limits: Any
     count: int
     highest: int
-    """The largest limit."""
 
 
 @dataclass(frozen=True)
-class Tile:
-    """The tables of a tile of v's on the device (tables.cu)."""
+class TileOnDevice:
+    """The tables of a tile of v's, as arrays on the device (tables.cuh).
+
+    Attributes:
+        members: uint32[4, words], a bitmap of the representatives for each of CLASS_SIZES.
+        present: number of members for each of CLASS_SIZES.
+        rows: uint32[bitmaps, words], the v's of each autocorrelation; the last row is empty.
+        keys: uint16[2^bits, 8], where the products of even sums stand.
+    """
 
     members: Any
     present: tuple[int, ...]
-    """Members per class of CLASS_SIZES."""
     rows: Any
     keys: Any
 
 
-class GpuEvaluator:
+class PolyphaseOnGpu:
     """Evaluates the tasks of a plan with a compiled ``polyphase.cu``."""
 
-    def __init__(self, plan: PolyphasePlan, compiler: Compiler, threads: int = THREADS) -> None:
-        self._plan = plan = PolyphasePlan(plan.problem, plan.depth, TILE_BITS)
-        if plan.split.v_length - plan._v_bits - plan._tile_bits > MOST_TILES_LOG2:
-            raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of 8 or more")
-        self.program = compiler(source_of(POLYPHASE, definitions(plan, threads)), "polyphase", threads)
-        evens, length = len(plan.split.even), plan.split.v_length
-        self._words = max(4, 2**plan._tile_bits // 32)
-        self._bitmaps = evens * (length + 1) + 1
-        tile_bytes = 4 * self._words * (self._bitmaps + len(CLASS_SIZES)) + 2 * KEY_SLOTS * 2**plan._tile_bits
-        self._tiles: Kept[int, Tile] = Kept(self.program.memory // 4 // tile_bytes)
-        self._block_bits = min(plan.split.u_length - plan._u_bits, U_BLOCK_BITS)
-        self._blocks: Kept[int, UBlock] = Kept(self.program.memory // 4 // (24 << self._block_bits))
+    def __init__(
+        self, plan: PolyphasePlan, compiler: Compiler, threads: int = THREADS, tile_bits: int = TILE_BITS
+    ) -> None:
+        """
+        Args:
+            compiler: makes the program, for a GPU or for the host.
+            threads: per block.
+            tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
+
+        Raises:
+            MethodDoesNotApply: a number would not fit the program's widest form.
+        """
+        self._plan, split = plan, plan.split
+        self._tile_bits = min(plan.inner_v_bits, tile_bits)
+        self.program = compiler(source_of("polyphase.cu", definitions(plan, threads)), "polyphase", threads)
+        self._words = max(4, 2**self._tile_bits // 32)
+        self._bitmaps = len(split.even) * (split.v_length + 1) + 1
+        self._block_bits = min(split.u_length - plan.u_bits, U_BLOCK_BITS)
+        # What was made is kept, in at most half of the memory.
+        tile_bytes = 4 * self._words * (self._bitmaps + len(CLASS_SIZES)) + 2 * KEY_SLOTS * 2**self._tile_bits
+        block_bytes = 24 << self._block_bits
+        quarter = self.program.memory // 4
+        self._tile = lru_cache(max(1, quarter // tile_bytes - 1))(self._new_tile)
+        self._u_block = lru_cache(max(1, quarter // block_bytes - 1))(self._new_u_block)
+
+    @classmethod
+    def on(cls, plan: PolyphasePlan, device: Device) -> PolyphaseOnGpu:
+        """The evaluator for a GPU; raises BadDepth, MethodDoesNotApply or NoGpu."""
+        require_few_launches(plan)
+        return cls(plan, partial(CudaProgram, device.index))
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
-        plan, program = self._plan, self.program
-        u_class, v_class = plan._task(index)
+        """The partial result of one task; raises TaskIndexOutOfRange or BadDepth."""
+        plan = self._plan
+        u_class, v_class = plan.classes(index)
+        require_few_launches(plan, self._tile_bits)
+        blocks = map(self._u_block, plan.u_starts(u_class, self._block_bits))
+        return PartialResult(index, *self.sum_over(blocks, plan.tile_starts(v_class, self._tile_bits)))
+
+    def sum_over(self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int]) -> tuple[int, int, int]:
+        """Σ f |H u| |K v| F(u, v) over some u's and the v's of some tiles, in ascending order, at most
+        2^MOST_TILES_LOG2 of them.
+
+        Returns (sum, its residue, points evaluated).
+        """
+        program = self.program
         total = program.zeros(LIMBS, np.int64)
         residues = program.zeros(LIMBS, np.int64)
         survivors = program.zeros(1, np.uint64)
         taken = program.zeros(1, np.uint32)
-        for start in plan._u_starts(u_class, self._block_bits):
-            block = self._blocks.get(start, self._u_block)
-            for first in plan._tile_starts(v_class):
+        for block in u_blocks:
+            for first in tile_starts:
                 if first > block.highest:
                     break
-                tile = self._tiles.get(first, self._tile)
+                tile = self._tile(first)
                 for size, members, present in zip(CLASS_SIZES, tile.members, tile.present, strict=True):
                     if present:
                         program.launch(
-                            "polyphase",
-                            block.us,
-                            block.weights,
-                            block.limits,
-                            np.int32(block.count),
-                            np.int64(first),
-                            np.int32(plan._tile_bits),
-                            members,
-                            tile.rows,
-                            tile.keys,
-                            np.int32(size),
-                            total,
-                            residues,
-                            survivors,
-                            taken,
-                        )
+                            "polyphase", block.us, block.weights, block.limits, np.int32(block.count),
+                            np.int64(first), np.int32(self._tile_bits), members, tile.rows, tile.keys,
+                            np.int32(size), total, residues, survivors, taken,
+                        )  # fmt: skip
         value = limbs.to_int(program.download(total))
         rest = residue(limbs.to_int(program.download(residues)))
-        return PartialResult(index, value, rest, IMAGES * int(program.download(survivors)[0]))
+        return value, rest, IMAGES * int(program.download(survivors)[0])
 
-    def _u_block(self, start: int) -> UBlock:
+    def _new_u_block(self, start: int) -> UBlockOnDevice:
         program, count = self.program, 1 << self._block_bits
         us, weights, limits = (program.zeros(count, np.int64) for _ in range(3))
-        found = program.zeros(1, np.int32)
-        program.launch("representatives", np.int64(start), np.int64(count), us, weights, limits, found)
-        number = int(program.download(found)[0])
+        kept = program.zeros(1, np.int32)
+        program.launch("representatives", np.int64(start), np.int64(count), us, weights, limits, kept)
+        number = int(program.download(kept)[0])
         highest = int(program.download(limits)[:number].max(initial=-1))
-        return UBlock(us, weights, limits, number, highest)
+        return UBlockOnDevice(us, weights, limits, number, highest)
 
-    def _tile(self, first: int) -> Tile:
-        program, bits = self.program, self._plan._tile_bits
+    def _new_tile(self, first: int) -> TileOnDevice:
+        program, bits = self.program, self._tile_bits
         members = program.zeros((len(CLASS_SIZES), self._words), np.uint32)
         present = program.zeros(len(CLASS_SIZES), np.int32)
         rows = program.zeros((self._bitmaps, self._words), np.uint32)
         keys = program.zeros((2**bits, KEY_SLOTS), np.uint16)
         program.launch("tile_tables", np.int64(first), np.int32(bits), members, present, rows, keys)
-        return Tile(members, tuple(program.download(present).tolist()), rows, keys)
+        return TileOnDevice(members, tuple(program.download(present).tolist()), rows, keys)

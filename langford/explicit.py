@@ -13,8 +13,8 @@ from random import Random
 import numpy as np
 
 from langford.errors import TooExpensive
-from langford.methods import search
-from langford.methods.search import SearchOrder, rows_of
+from langford.loading import load
+from langford.methods.backtracking.order import SearchOrder, refusal, rows_of
 from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
@@ -50,7 +50,7 @@ def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
 
 def is_uniform(problem: Problem) -> bool:
     """Whether :func:`sample` draws uniformly for this problem."""
-    return problem.n <= UNIFORM_COLOURS and search.refusal(problem) is None
+    return problem.n <= UNIFORM_COLOURS and refusal(problem) is None
 
 
 def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Arrangement]:
@@ -71,7 +71,8 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    from langford.kernels.cpu.backtrack import count_by_largest
+    # Only here: listing arrangements needs no compiled kernel.
+    count_by_largest = load("langford.kernels.cpu.backtrack:count_by_largest")
 
     shapes = SearchOrder.of(problem).shapes(problem)
 

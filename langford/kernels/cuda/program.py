@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 class Stream(Protocol):
@@ -77,21 +73,3 @@ class Program(Protocol):
 
 Compiler = Callable[[str, str, int], Program]
 """Makes a program of a source text, its main kernel's name and the threads per block."""
-
-
-class Kept(Generic[Key, Value]):
-    """The values last used, as many as fit; the rest is made again when asked for."""
-
-    def __init__(self, most: int) -> None:
-        self._most = max(1, most)
-        self._values: OrderedDict[Key, Value] = OrderedDict()
-
-    def get(self, key: Key, make: Callable[[Key], Value]) -> Value:
-        """The value of a key."""
-        if key in self._values:
-            self._values.move_to_end(key)
-            return self._values[key]
-        while len(self._values) >= self._most:
-            self._values.popitem(last=False)
-        value = self._values[key] = make(key)
-        return value

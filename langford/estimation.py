@@ -15,8 +15,8 @@ from math import sqrt
 import numpy as np
 
 from langford.errors import MethodDoesNotApply
-from langford.methods import search
-from langford.methods.search import SearchOrder
+from langford.kernels.cpu.walk import random_walks
+from langford.methods.backtracking.order import SearchOrder, colours_at_random, refusal
 from langford.problem import Problem
 
 EXACT_COLOURS = 9
@@ -47,13 +47,11 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     Reproducible: walk k depends on (seed, k) alone.  Raises MethodDoesNotApply for rows of
     more than 128 places.
     """
-    reason = search.refusal(problem)
+    reason = refusal(problem)
     if reason:
         raise MethodDoesNotApply(f"estimate cannot walk {problem.name}: {reason}")
-    from langford.kernels.cpu.walk import random_walks
-
     order = SearchOrder.of(problem)
-    switch = search.colours_at_random(problem.n, EXACT_COLOURS)
+    switch = colours_at_random(problem.n, EXACT_COLOURS)
     leaves, _ = random_walks(
         order.roots(problem),
         np.array(order.differences[1:], np.int64),

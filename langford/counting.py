@@ -1,0 +1,139 @@
+"""Count in this process: plan, evaluate every task, merge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
+
+from langford import estimation, explicit
+from langford.devices import Device, devices
+from langford.methods import Count, Plan, PlanKey, default_method, find_method, merge, plan_of, task_depth
+from langford.problem import Problem
+from langford.result import PartialResult
+
+
+def count(problem: Problem | int, method: str | None = None, device: str | Device = "cpu") -> int:
+    """The exact number of arrangements, as the literature counts it (see Problem.published).
+
+    >>> import langford
+    >>> langford.count(8)
+    150
+    >>> langford.count(langford.Problem.skolem(8), method="godfrey")
+    252
+    >>> langford.count(6)   # none exists
+    0
+
+    Args:
+        problem: a Problem, or n for L(2, n).
+        method: "polyphase", "godfrey", "miller" or "regular"; by default the fastest that applies.
+        device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
+
+    Raises:
+        BadProblem, MethodDoesNotApply, BadDevice, NoGpu: as their messages say.
+        CheckFailed: a result contradicts itself; do not trust this machine.
+    """
+    kind = str(device)
+    workers = devices(kind) if kind in ("cpu", "cuda") else [Device.parse(kind)]
+    merged, _ = count_tasks(plan(problem, method, device=workers[0]), workers)
+    return merged.published
+
+
+def plan(
+    problem: Problem | int,
+    method: str | None = None,
+    depth: int | None = None,
+    device: str | Device = "cpu",
+) -> Plan:
+    """A problem split into independent tasks, for people who run them on a farm of their own.
+
+    >>> import langford
+    >>> plan = langford.plan(12, depth=8)
+    >>> len(plan.tasks)
+    6
+    >>> results = [plan.evaluate(task) for task in plan.tasks]
+    >>> langford.merge(plan, results).published
+    108144
+
+    Args:
+        problem: a Problem, or n for L(2, n).
+        method: by default the fastest that applies.
+        depth: the task depth p; by default a rule chooses, for the kind of ``device``.
+
+    Raises BadProblem, MethodDoesNotApply or BadDepth.
+    """
+    chosen = problem_of(problem)
+    applied = find_method(method, chosen) if method else default_method(chosen)
+    if depth is None:
+        depth = task_depth(chosen, applied, Device.parse(str(device)))
+    return plan_of(PlanKey(chosen, applied.name, depth))
+
+
+def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
+    """An estimate of the count from random walks, with its standard error (:mod:`langford.estimation`).
+
+    >>> import langford
+    >>> walked = langford.estimate(20, walks=20_000)
+    >>> abs(walked.value - 2_636_337_861_200) < 5 * walked.standard_error
+    True
+    """
+    return estimation.estimate(problem_of(problem), walks, seed)
+
+
+def arrangements(problem: Problem | int) -> Iterator[explicit.Arrangement]:
+    """All arrangements one by one, mirror images once (:mod:`langford.explicit`).
+
+    >>> import langford
+    >>> next(langford.arrangements(3))
+    (2, 3, 1, 2, 1, 3)
+    """
+    return explicit.iterate(problem_of(problem))
+
+
+def problem_of(problem: Problem | int) -> Problem:
+    """The problem itself, or L(2, n) for a number n; raises BadProblem."""
+    return problem if isinstance(problem, Problem) else Problem.langford(problem)
+
+
+def count_tasks(
+    plan: Plan,
+    workers: Sequence[Device],
+    tell: Callable[[float, float], None] = lambda done, seconds: None,
+) -> tuple[Count, float]:
+    """The merged count of all tasks, and the seconds that it took, compilation left out.
+
+    Kernels release the interpreter, so one thread per device keeps them all busy.
+
+    Args:
+        workers: the devices, one entry for each thread.
+        tell: called with (work done, seconds) after every task, largest tasks first.
+
+    Raises CheckFailed, and what Method.evaluator raises.
+    """
+    for device in set(workers):
+        plan.evaluator(device)
+    start = time.perf_counter()
+    idle: SimpleQueue[Device] = SimpleQueue()
+    for device in workers:
+        idle.put(device)
+
+    def compute(index: int) -> PartialResult:
+        device = idle.get()
+        try:
+            return plan.evaluate(index, device)
+        finally:
+            idle.put(device)
+
+    done, results = 0.0, []
+    with ThreadPoolExecutor(len(workers)) as pool:
+        waiting = {pool.submit(compute, index): index for index in plan.largest_first()}
+        try:
+            for future in as_completed(waiting):
+                results.append(future.result())
+                done += float(plan.work[waiting[future]])
+                tell(done, time.perf_counter() - start)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return merge(plan, results), time.perf_counter() - start

@@ -1,0 +1,1 @@
+"""Backtracking on bit masks: Miller's algorithm and its regularised form."""

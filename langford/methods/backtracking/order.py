@@ -1,0 +1,81 @@
+"""How backtracking walks a problem: which colours come first, and the rows of places as machine words.
+
+Where the row has a mirror, the first colour is one that has no centred placement and takes only those to
+the left of their mirror image: every arrangement that is reached counts for two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.problem import Problem
+
+WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
+
+
+def refusal(problem: Problem) -> str | None:
+    """Backtracking keeps the row in one machine word or two, and the colours in one."""
+    if problem.places > MOST_PLACES:
+        return f"backtracking keeps the row in {MOST_PLACES} bits; {problem.places} places do not fit"
+    if problem.differences[-1] > MOST_DIFFERENCE:
+        return f"backtracking takes differences up to {MOST_DIFFERENCE}, not {problem.differences[-1]}"
+    return None
+
+
+def colours_in_order(n: int) -> int:
+    """How many of n colours backtracking places in order, before it goes by position (Miller)."""
+    return n // 2
+
+
+def colours_at_random(n: int, most_exactly: int) -> int:
+    """How many of n colours a random walk places; the rest, so many at most, are counted as the search does."""
+    return max(1, colours_in_order(n), n - most_exactly)
+
+
+def rows_of(masks: list[int], problem: Problem) -> NDArray[np.uint64]:
+    """Masks of places as the kernels take them: uint64[·], or uint64[·, 2], low words first."""
+    if problem.places <= WORD_PLACES:
+        return np.array(masks, np.uint64)
+    return np.array([(mask % 2**64, mask >> 64) for mask in masks], np.uint64).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class SearchOrder:
+    """How the search walks a problem.
+
+    Attributes:
+        differences: colours in the order of placement.
+        weight: arrangements that each one found stands for (2 with mirror halving).
+        halved: whether the first colour takes only its left placements.
+    """
+
+    differences: tuple[int, ...]
+    weight: int
+    halved: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> SearchOrder:
+        largest_first = problem.differences[::-1]
+        if problem.mirrored:
+            for d in largest_first:
+                if all(mask != problem.mirror(mask) for mask in problem.placements(d)):
+                    return cls((d, *(other for other in largest_first if other != d)), 2, True)
+        return cls(largest_first, 1, False)
+
+    def roots(self, problem: Problem) -> NDArray[np.uint64]:
+        """Free masks after the first colour (see :func:`rows_of`)."""
+        masks = problem.placements(self.differences[0])
+        if self.halved:
+            masks = [mask for mask in masks if mask < problem.mirror(mask)]
+        return rows_of([problem.free_mask ^ mask for mask in masks], problem)
+
+    def shapes(self, problem: Problem) -> NDArray[np.uint64]:
+        """The cubes of a colour with difference d from bit 0, for d below 64; 0 for no colour."""
+        shapes = [0] * (MOST_DIFFERENCE + 1)
+        for d in problem.differences:
+            if d * (problem.copies - 1) < problem.places:
+                shapes[d] = sum(1 << (d * copy) for copy in range(problem.copies))
+        return rows_of(shapes, problem)

@@ -1,0 +1,29 @@
+"""The regularised form of backtracking (Loiseau's thesis, figure 1.4).
+
+The last r colours are assigned without any test in between: all but one are formed in every
+way, and one test at the leaf asks whether the last is what they leave.  More work, none of it
+irregular: the reference for the comparison with ``miller``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.methods.backtracking.method import BacktrackingMethod
+from langford.methods.plan import Speed
+from langford.problem import Problem
+
+
+class Regular(BacktrackingMethod):
+    """Test-free evaluation of the last colours."""
+
+    name = "regular"
+    plans = "langford.methods.backtracking.plan:RegularPlan"
+    evaluators: ClassVar = {
+        "cpu": "langford.methods.backtracking.cpu:RegularOnCpu",
+        "cuda": "langford.methods.backtracking.cuda:RegularOnGpu",
+    }
+    speed: ClassVar = {2: Speed(instant=9, probe=10, growth=9.0), 0: Speed(instant=14, probe=14, growth=5.7)}
+
+    def suggested_depth(self, problem: Problem) -> int:
+        return min(problem.n, 2)

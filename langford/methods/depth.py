@@ -1,0 +1,53 @@
+"""Choose the task depth: by rule, or from the measured speed of a device."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from langford.devices import CPU, Device
+from langford.errors import BadDepth
+from langford.methods.plan import Method
+from langford.problem import Problem
+
+GPU_STEPS_BACK = 4
+"""A GPU wants tasks at least 16 times as large as a core."""
+PROBE_DEPTH = 24
+"""For sums: deep enough that one task takes seconds at most, whatever the problem."""
+
+
+def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:
+    """The task depth p for a problem, a method and a device.
+
+    Without ``seconds`` a rule chooses, the same on every machine.  With it one task of a deep plan is
+    evaluated to measure the speed: the answer is the smallest depth whose largest task takes at most
+    about that time, or the deepest one when none is deep enough.
+
+    Raises what Method.plan and Method.evaluator raise.
+    """
+    depths = method.depths(problem)
+    suggested = method.suggested_depth(problem)
+    if seconds is None:
+        return suggested if device == CPU else max(depths[0], suggested - GPU_STEPS_BACK)
+    deep = PROBE_DEPTH if method.unit == "points" else suggested - (device != CPU)
+    most_work = seconds * _speed(problem, method, min(max(deep, depths[0]), depths[-1]), device)
+    for depth in depths:
+        try:
+            plan = method.plan(problem, depth)
+            plan.evaluator(device)
+        except BadDepth:
+            continue
+        if plan.work.max() <= most_work:
+            return depth
+    return depths[-1]
+
+
+def _speed(problem: Problem, method: Method, depth: int, device: Device) -> float:
+    """Work per second of a device at the largest task of a depth."""
+    plan = method.plan(problem, depth)
+    evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
+    evaluator.evaluate(index)  # tables and buffers are made once
+    start = time.perf_counter()
+    evaluator.evaluate(index)
+    return float(plan.work[index]) / (time.perf_counter() - start)

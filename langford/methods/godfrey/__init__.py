@@ -1,0 +1,40 @@
+"""Godfrey's algebraic sum, point by point: the baseline of the polyphase form and its independent check."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.arithmetic import widths
+from langford.methods.plan import Method, Speed
+from langford.problem import Problem
+
+LARGEST_SUM = 63
+"""Sums are packed into bytes with a bias of 64."""
+
+
+class Godfrey(Method):
+    """All points in Gray-code order."""
+
+    name = "godfrey"
+    unit = "points"
+    plans = "langford.methods.godfrey.plan:GodfreyPlan"
+    evaluators: ClassVar = {
+        "cpu": "langford.methods.godfrey.cpu:GodfreyOnCpu",
+        "cuda": "langford.methods.godfrey.cuda:GodfreyOnGpu",
+    }
+    speed: ClassVar = {2: Speed(instant=14, probe=15)}
+
+    def refusal(self, problem: Problem) -> str | None:
+        if problem.copies != 2:
+            return "the algebraic methods count pairs only; use miller for s >= 3"
+        if widths.sum_bound(problem) > LARGEST_SUM:
+            return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
+        return None
+
+    def depths(self, problem: Problem) -> range:
+        """Even numbers, so that the mirror maps prefixes to prefixes."""
+        return range(0, min(2 * problem.n, 24) + 1, 2)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        """Deep enough that nearly every prefix has a mirror image other than itself."""
+        return min(10 if problem.n < 18 else 16, self.depths(problem)[-1])

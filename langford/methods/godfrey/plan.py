@@ -1,0 +1,80 @@
+"""The split of Godfrey's algebraic sum.
+
+For x ∈ {±1} on the 2n filled places, Σ_x Π x_k Π_d S_d(x) = 2^{2n} N with
+S_d = Σ_k x_k x_{k+d} and N the number of arrangements (M. Godfrey, 2002; Loiseau's thesis
+§1.3).  Tasks fix the signs of p outer places, taken alternately from both ends.  Negating
+all signs, negating those of the odd places (where the count can be non-zero) and the mirror
+map prefixes to prefixes: one task stands for each class, weighted with its size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.arithmetic import limbs, widths
+from langford.methods.plan import Method, Plan
+from langford.problem import Problem
+from langford.result import Expectation
+
+
+class GodfreyPlan(Plan):
+    """Tasks are prefix classes: outer signs fixed, all others free.
+
+    Attributes:
+        inner_places: places whose signs run freely within a task, the outer ones first.
+        product_bound: largest |Π S_d|.
+        sum_bound: no sum over points exceeds it in size.
+    """
+
+    def __init__(self, method: Method, problem: Problem, depth: int) -> None:
+        super().__init__(method, problem, depth)
+        self.multiplier = 2 ** (2 * problem.n)
+        places = outside_in(problem)
+        self._fixed_places, self.inner_places = places[:depth], places[depth:]
+        self._prefixes, self._weights = _prefix_classes(problem, self._fixed_places)
+        self.work = np.full(len(self._prefixes), 2.0 ** len(self.inner_places))
+        self.product_bound = widths.product_bound(problem)
+        self.sum_bound = widths.points(problem) * self.product_bound
+
+    def weight(self, index: int) -> int:
+        """Prefixes that the task stands for; raises TaskIndexOutOfRange."""
+        self.require(index)
+        return int(self._weights[index])
+
+    def negative_places(self, index: int) -> list[int]:
+        """Places whose sign the task fixes to −1; raises TaskIndexOutOfRange."""
+        self.require(index)
+        prefix = int(self._prefixes[index])
+        return [place for k, place in enumerate(self._fixed_places) if prefix >> k & 1]
+
+    def expectation(self, index: int) -> Expectation:
+        weight = self.weight(index)
+        zero_bits = 2 * self.problem.n - self.depth + limbs.trailing_zeros(weight)
+        bound = weight * int(self.work[index]) * self.product_bound
+        return Expectation(zero_bits, -bound, bound)
+
+
+def outside_in(problem: Problem) -> list[int]:
+    """Filled places: first, last, second, second to last, …"""
+    filled = list(problem.filled)
+    return [filled[k // 2] if k % 2 == 0 else filled[-1 - k // 2] for k in range(len(filled))]
+
+
+def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(smallest prefix, size) of each class; bit k of a prefix is the sign of fixed[k]."""
+    prefixes = np.arange(1 << len(fixed), dtype=np.int64)
+    everything = (1 << len(fixed)) - 1
+    odd_places = sum(1 << k for k, place in enumerate(fixed) if place % 2)
+    odd_filled = sum(place % 2 for place in problem.filled)
+    negations = [0, everything]
+    if odd_filled % 2 == sum(d % 2 for d in problem.differences) % 2:
+        negations += [odd_places, everything ^ odd_places]
+    mirrors = [prefixes]
+    if problem.mirrored and len(fixed) % 2 == 0:
+        even_bits = np.int64(0x5555555555555555)
+        mirrors.append((prefixes & even_bits) << 1 | prefixes >> 1 & even_bits)
+    images = np.sort([mirror ^ negation for mirror in mirrors for negation in negations], axis=0)
+    sizes = 1 + np.count_nonzero(np.diff(images, axis=0), axis=0)
+    smallest = images[0] == prefixes
+    return prefixes[smallest], sizes[smallest]

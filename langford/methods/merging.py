@@ -1,0 +1,69 @@
+"""From partial results to the exact count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from langford.arithmetic.limbs import exact_sum
+from langford.errors import CheckFailed, Incomplete
+from langford.methods.plan import Plan
+from langford.result import PartialResult
+
+
+@dataclass(frozen=True)
+class Count:
+    """A merged count.
+
+    Attributes:
+        arrangements: all arrangements, mirror images counted separately.
+        published: the number as the literature counts it (see Problem.published).
+        tasks: partial results merged.
+        evaluated: points or nodes over all tasks.
+        checks: the checks passed, in words.
+    """
+
+    arrangements: int
+    published: int
+    tasks: int
+    evaluated: int
+    checks: tuple[str, ...]
+
+
+def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
+    """Merge one partial result of every task into the exact count.
+
+    Raises:
+        Incomplete: a task has no result.
+        CheckFailed: a result fails its own checks, a task has two results, or the total is
+            not the non-negative multiple that the symmetries force.
+    """
+    by_task: dict[int, PartialResult] = {}
+    for result in results:
+        plan.expectation(result.index).check(result)
+        if result.index in by_task:
+            raise CheckFailed(f"task {result.index} has two results; keep one")
+        by_task[result.index] = result
+    missing = len(plan.work) - len(by_task)
+    if missing:
+        raise Incomplete(f"{missing} of {len(plan.work)} tasks have no result yet; run them first")
+    total = exact_sum([result.value for result in by_task.values()])
+    arrangements, rest = divmod(total, plan.multiplier)
+    if rest or arrangements < 0:
+        raise CheckFailed(
+            f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
+            "at least one result is wrong; evaluate a sample of tasks again with another method"
+        )
+    published = plan.problem.published(arrangements)
+    if plan.problem.mirrored and 2 * published - plan.problem.self_mirrored != arrangements:
+        raise CheckFailed(
+            f"{arrangements} arrangements do not pair up with their mirror images: at least one result is wrong; "
+            "evaluate a sample of tasks again with another method"
+        )
+    zeros = min((plan.expectation(index).zero_bits for index in by_task), default=0)
+    checks = [f"{len(by_task)} of {len(by_task)} tasks, each once", "residues mod 2^64-1 agree"]
+    if zeros > 0:
+        checks.append(f"every partial sum ends in the {zeros} or more zero bits that it must")
+    checks.append(f"total divisible by {plan.multiplier}" if plan.multiplier > 1 else "mirror images pair up")
+    evaluated = sum(result.evaluated for result in by_task.values())
+    return Count(arrangements, published, len(by_task), evaluated, tuple(checks))

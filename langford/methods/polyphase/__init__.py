@@ -1,0 +1,42 @@
+"""The polyphase form of Godfrey's sum: the default method for pairs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.errors import MethodDoesNotApply
+from langford.methods.plan import Method, Speed
+from langford.methods.polyphase.components import components
+from langford.methods.polyphase.shape import TILE_BITS, Shape
+from langford.problem import Problem
+
+
+class Polyphase(Method):
+    """Split the places into odd and even ones: most points vanish, the rest share products."""
+
+    name = "polyphase"
+    unit = "points"
+    plans = "langford.methods.polyphase.plan:PolyphasePlan"
+    evaluators: ClassVar = {
+        "cpu": "langford.methods.polyphase.cpu:PolyphaseOnCpu",
+        "cuda": "langford.methods.polyphase.cuda:PolyphaseOnGpu",
+    }
+    speed: ClassVar = {2: Speed(instant=17, probe=20)}
+
+    def refusal(self, problem: Problem) -> str | None:
+        try:
+            Shape.of(problem, TILE_BITS)
+        except MethodDoesNotApply as error:
+            return str(error)
+        return None
+
+    def depths(self, problem: Problem) -> range:
+        """Even numbers: elements are fixed at both ends of u, then of v, in turn."""
+        split = components(problem)
+        shortest = min(split.u_length // 2, split.v_length // 2, 8)
+        return range(0, 4 * shortest + 1, 2)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        """Enough tasks for every core, none longer than minutes."""
+        wanted = 4 * max(0, (problem.n - 8) // 4)
+        return min(wanted, self.depths(problem)[-1])

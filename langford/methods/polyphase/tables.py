@@ -1,0 +1,105 @@
+"""The arrays that describe a part of a polyphase sum to the CPU kernels, by name.
+
+The kernels (:mod:`langford.kernels.cpu.polyphase`) read the fields; the GPU's program has most of these
+numbers compiled in.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.methods.polyphase.components import Components
+
+
+class UBlock(NamedTuple):
+    """Representatives u of a range of components.
+
+    Attributes:
+        us: int64[·], one component of each class under reversal and negation.
+        weights: int64[·], |H u|, the size of its class.
+        limits: int64[·], c(u): v's above it belong to another pair, the one equal to it counts once, those
+            below twice.
+    """
+
+    us: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    limits: NDArray[np.int64]
+
+    @property
+    def highest(self) -> int:
+        """The largest limit; −1 for an empty block."""
+        return int(self.limits.max(initial=-1))
+
+
+class Tile(NamedTuple):
+    """The tables of 2^bits v's that follow each other.
+
+    Attributes:
+        first: the first v.
+        bits: the tile holds first … first + 2^bits − 1.
+        sizes: int64[classes], the orbit sizes |K v| that occur among representatives.
+        members: uint64[classes, words], bit x set where v = first + x is a representative of that orbit size.
+        rows: uint64[evens, v_length + 1, words], bit x of row (i, y) set where v agrees with itself y times
+            at the i-th even lag.
+        keys: uint16[2^bits, pairs], the cell of each pair in the even table.
+    """
+
+    first: int
+    bits: int
+    sizes: NDArray[np.int64]
+    members: NDArray[np.uint64]
+    rows: NDArray[np.uint64]
+    keys: NDArray[np.uint16]
+
+
+class OddForms(NamedTuple):
+    """The odd sums as linear forms of v.
+
+    Attributes:
+        u_length, v_length: elements of a component.
+        offset: element k of v is the right neighbour of element k + offset of u.
+        lags: int64[forms], half-lags in the kernel's order.
+        alt_sign: sign of the ``alt`` image, multiplied into the first form.
+    """
+
+    u_length: int
+    v_length: int
+    offset: int
+    lags: NDArray[np.int64]
+    alt_sign: int
+
+
+class EvenTable(NamedTuple):
+    """Where the product of two even sums stands in a table of one u.
+
+    Pair i is of the lags 2i and 2i + 1; pair 0 comes twice, the second time negated, for v's with Π v = −1.
+
+    Attributes:
+        shifts: int64[evens], the even lags.
+        lengths: int64[2 · pairs], terms of v's part of each sum, padded with 0 to whole pairs.
+        strides: int64[pairs], cells from one value of the first sum to the next.
+        offsets: int64[pairs + 1], the first cell of each pair, and the number of all cells.
+    """
+
+    shifts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    strides: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs, at least 1."""
+        return len(self.strides)
+
+    @classmethod
+    def of(cls, split: Components) -> EvenTable:
+        """The layout for the even lags of a problem."""
+        terms = [max(0, split.v_length - lag) for lag in split.even] or [0]
+        lengths = np.array(terms + [0] * (len(terms) % 2), np.int64)
+        strides = lengths[1::2] + 1
+        cells = (lengths[::2] + 1) * strides
+        cells[0] *= 2
+        return cls(np.array(split.even, np.int64), lengths, strides, np.concatenate([[0], np.cumsum(cells)]))
