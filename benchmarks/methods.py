@@ -10,20 +10,21 @@ of the same kind of machine (one core of a Zen 3 EPYC), as measured by their aut
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import platform
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 
-from jobs import direct
-from jobs.evaluation import plan_of
+from table import Table, Timing, require_published, timed
+
+import langford
+from langford.counting import count_tasks
 from langford.devices import CPU
-from langford.methods import METHODS, PlanKey
+from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.reference import published
 
@@ -55,35 +56,31 @@ ROWS = [
 ]
 
 
-def time_row(row: Row) -> tuple[list[float], int]:
-    """Seconds of each run and the points or nodes of one."""
-    key = PlanKey(row.problem, row.method, METHODS[row.method].suggested_depth(row.problem))
-    plan_of(key).warm_up()
-    seconds = []
-    for _ in range(row.runs):
-        start = time.perf_counter()
-        count, _ = direct.count(key, [CPU] * row.threads)
-        seconds.append(time.perf_counter() - start)
-        if count.published != published(row.problem):
-            raise SystemExit(f"{row.problem} by {row.method} gave {count.published}: wrong")
-    return seconds, count.evaluated
+def time_row(row: Row) -> Timing[Count]:
+    """The times of a row, its kernels compiled before."""
+    plan = langford.plan(row.problem, row.method)
+    plan.evaluator()
+    timing = timed(row.runs, lambda: count_tasks(plan, [CPU] * row.threads)[0])
+    require_published(f"{row.problem} by {row.method}", timing.outcome.published, published(row.problem))
+    return timing
 
 
 def time_command(arguments: list[str], runs: int, cold: bool) -> float:
     """Median wall seconds of the whole command, with an empty or a warm kernel cache."""
-    seconds = []
     with tempfile.TemporaryDirectory() as folder:
-        for run in range(runs + (not cold)):
-            cache = f"{folder}/{run if cold else 'warm'}"
-            start = time.perf_counter()
+        caches = (f"{folder}/{run if cold else 'warm'}" for run in itertools.count())
+
+        def command() -> None:
             subprocess.run(
                 [sys.executable, "-m", "langford", *arguments],
                 check=True,
                 capture_output=True,
-                env={**os.environ, "XDG_CACHE_HOME": cache},
+                env={**os.environ, "XDG_CACHE_HOME": next(caches)},
             )
-            seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds if cold else seconds[1:])
+
+        if not cold:
+            command()
+        return timed(runs, command).median
 
 
 def main() -> None:
@@ -91,20 +88,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    print("| method | problem | cores | median s | min–max | per second | bar | ratio |")
-    print("|---|---|---|---|---|---|---|---|")
+    table = Table("method", "problem", "cores", "median s", "min–max", "per second", "bar", "ratio")
     for row in ROWS:
         if options.quick and row.runs < 5:
             continue
-        seconds, evaluated = time_row(row)
-        median = statistics.median(seconds)
-        bar = f"{row.bar} s ({row.peer})" if row.bar else "–"
-        ratio = f"{row.bar / median:.1f}" if row.bar else "–"
-        print(
-            f"| {row.method} | {row.problem} | {row.threads} | {median:.3g} | "
-            f"{min(seconds):.3g}–{max(seconds):.3g} | {evaluated / median:.2g} {METHODS[row.method].unit} | "
-            f"{bar} | {ratio} |",
-            flush=True,
+        timing = time_row(row)
+        table.row(
+            row.method,
+            row.problem,
+            row.threads,
+            f"{timing.median:.3g}",
+            timing.spread,
+            f"{timing.outcome.evaluated / timing.median:.2g} {METHODS[row.method].unit}",
+            f"{row.bar} s ({row.peer})" if row.bar else "–",
+            f"{row.bar / timing.median:.1f}" if row.bar else "–",
         )
     print(f"`langford count 12`, empty cache: {time_command(['count', '12'], 3, cold=True):.1f} s")
     print(f"`langford count 12`, warm cache: {time_command(['count', '12'], 5, cold=False):.2f} s")

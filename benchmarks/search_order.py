@@ -10,24 +10,24 @@ the last two colours).  Both explore half the tree, by the mirror.
 from __future__ import annotations
 
 import sys
-import time
 
-from langford.methods.miller import MillerPlan
+from table import Table, timed
+
+from langford.methods import METHODS
+from langford.methods.backtracking.cpu import MillerOnCpu
+from langford.methods.backtracking.plan import MillerPlan
 from langford.problem import Problem
 
 
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-    plan = MillerPlan(Problem.langford(n), 1)
-    plan.warm_up()
-    print("| largest first | by free place | nodes | seconds | nodes/s |")
-    print("|---|---|---|---|---|")
+    plan = MillerPlan(METHODS["miller"], Problem.langford(n), 1)
+    processor = MillerOnCpu(plan)
+    table = Table("largest first", "by free place", "nodes", "seconds", "nodes/s")
     for switch in range(n - 2):
-        start = time.perf_counter()
-        _, _, below = plan._kernel.count_by_largest(plan.frees, plan.unplaced(1), 2, plan._shapes, switch)
-        seconds = time.perf_counter() - start
-        nodes = below + len(plan.frees)
-        print(f"| {switch + 1} | {n - 1 - switch} | {nodes:,} | {seconds:.3f} | {nodes / seconds:.2g} |")
+        timing = timed(1, lambda switch=switch: processor.search_switching(plan.frees, 1, switch))
+        nodes = timing.outcome[2] + len(plan.frees)
+        table.row(switch + 1, n - 1 - switch, f"{nodes:,}", f"{timing.median:.3f}", f"{nodes / timing.median:.2g}")
 
 
 if __name__ == "__main__":

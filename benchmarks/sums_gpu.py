@@ -1,6 +1,6 @@
-"""Speed of the polyphase kernel on GPU 0: whole small counts, and tasks of larger ones.
+"""Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones.
 
-    python benchmarks/gpu.py
+    python benchmarks/sums_gpu.py
 
 Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around
 each launch, "wall" includes what the host prepares.  An odd product is one product of the
@@ -15,13 +15,13 @@ from functools import partial
 from typing import Any
 
 import cupy
+from table import Table, require_published
 
+import langford
 from langford.kernels.cuda.runtime import CudaProgram, device_name
 from langford.methods import merge
-from langford.methods.godfrey import GodfreyPlan
-from langford.methods.godfrey_cuda import GodfreyEvaluator
-from langford.methods.polyphase import PolyphasePlan
-from langford.methods.polyphase_cuda import GpuEvaluator
+from langford.methods.godfrey.cuda import GodfreyOnGpu
+from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.problem import Problem
 from langford.reference import published
 
@@ -52,62 +52,61 @@ class TimedProgram(CudaProgram):
         return float(total)
 
 
-def measure(problem: Problem, depth: int, runs: int, whole: bool) -> None:
+def measure(table: Table, problem: Problem, depth: int, runs: int, whole: bool) -> None:
     """Print one row of the table."""
-    plan = PolyphasePlan(problem, depth)
-    gpu = GpuEvaluator(plan, partial(TimedProgram, 0))
-    tasks = range(len(plan.work)) if whole else [len(plan.work) - 5]
+    plan = langford.plan(problem, "polyphase", depth)
+    gpu: Any = PolyphaseOnGpu(plan, partial(TimedProgram, 0))  # type: ignore[arg-type]
+    tasks = plan.tasks if whole else [len(plan.tasks) - 5]
     gpu.evaluate(tasks[-1])
-    gpu.program.seconds()  # type: ignore[attr-defined]
+    gpu.program.seconds()
     walls, kernels = [], []
     for _ in range(runs):
         start = time.perf_counter()
         results = [gpu.evaluate(task) for task in tasks]
         walls.append(time.perf_counter() - start)
-        kernels.append(gpu.program.seconds())  # type: ignore[attr-defined]
+        kernels.append(gpu.program.seconds())
     for result in results:
         plan.expectation(result.index).check(result)
-    if whole and merge(plan, results).published != published(problem):
-        raise SystemExit(f"{problem}: wrong count")
+    if whole:
+        require_published(problem, merge(plan, results).published, published(problem))
     kernel, wall = statistics.median(kernels), statistics.median(walls)
     products = sum(result.evaluated for result in results)
     share = plan.work[list(tasks)].sum() / plan.work.sum()
-    print(
-        f"| {problem} | {depth} | {len(tasks)} of {len(plan.work)} | {kernel:.3f} | {wall:.3f} | "
-        f"{products / kernel:.3g} | {kernel / share:,.3g} |",
-        flush=True,
+    table.row(
+        problem,
+        depth,
+        f"{len(tasks)} of {len(plan.tasks)}",
+        f"{kernel:.3f}",
+        f"{wall:.3f}",
+        f"{products / kernel:.3g}",
+        f"{kernel / share:,.3g}",
     )
 
 
 def compare(problem: Problem) -> None:
     """Print the two GPU kernels side by side, in points: 2^(2n − 3) of them make the count."""
-    print("| problem | kernel | kernel s | points/s |")
-    print("|---|---|---|---|")
+    table = Table("problem", "kernel", "kernel s", "points/s")
     seconds = []
-    for name, plan, evaluator in (
-        ("godfrey", GodfreyPlan(problem, 4), GodfreyEvaluator),
-        ("polyphase", PolyphasePlan(problem, 4), GpuEvaluator),
-    ):
-        gpu = evaluator(plan, partial(TimedProgram, 0))
+    for method, evaluator in (("godfrey", GodfreyOnGpu), ("polyphase", PolyphaseOnGpu)):
+        plan: Any = langford.plan(problem, method, 4)
+        gpu: Any = evaluator(plan, partial(TimedProgram, 0))
         gpu.evaluate(0)
         gpu.program.seconds()
-        results = [gpu.evaluate(task) for task in range(len(plan.work))]
+        results = [gpu.evaluate(task) for task in plan.tasks]
         seconds.append(gpu.program.seconds())
-        if merge(plan, results).published != published(problem):
-            raise SystemExit(f"{problem}: wrong count")
+        require_published(f"{problem} by {method}", merge(plan, results).published, published(problem))
         points = 2.0 ** (len(problem.filled) - 3)
-        print(f"| {problem} | {name} | {seconds[-1]:.3f} | {points / seconds[-1]:.3g} |", flush=True)
+        table.row(problem, method, f"{seconds[-1]:.3f}", f"{points / seconds[-1]:.3g}")
     print(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
 
 
 def main() -> None:
     print(device_name(0))
-    print("| problem | depth | tasks | kernel s | wall s | odd products/s | whole problem, kernel s |")
-    print("|---|---|---|---|---|---|---|")
+    table = Table("problem", "depth", "tasks", "kernel s", "wall s", "odd products/s", "whole problem, kernel s")
     for problem, depth, runs in WHOLE:
-        measure(problem, depth, runs, whole=True)
+        measure(table, problem, depth, runs, whole=True)
     for problem, depth, runs in SAMPLES:
-        measure(problem, depth, runs, whole=False)
+        measure(table, problem, depth, runs, whole=False)
     compare(COMPARED)
 
 
