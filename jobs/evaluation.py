@@ -9,16 +9,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from langford.devices import CPU, Device
-from langford.methods import Plan, PlanKey, find_method
+from langford.methods import PlanKey, plan_of
 from langford.methods.devices import evaluator
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation, PartialResult
 
-
-@lru_cache(maxsize=4)
-def plan_of(key: PlanKey) -> Plan:
-    """The plan that a key names."""
-    return find_method(key.method, key.problem).plan(key.problem, key.depth)
+__all__ = ["evaluate", "evaluator_of", "plan_of"]
 
 
 @lru_cache(maxsize=4)
@@ -34,7 +30,6 @@ def evaluate(key: PlanKey, index: int, device: Device = CPU) -> Evaluation:
     result = compute(index)
     seconds = time.perf_counter() - start
     plan_of(key).expectation(index).check(result)
-    where = "cpu" if device == CPU else f"{device} {device.name}"
     where = str(CPU) if device == CPU else f"{device} {device.name}"
     provenance = {"host": platform.node(), "device": where, "kernels": kernel_hash(), **versions()}
     return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True))

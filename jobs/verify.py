@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from db import CampaignRecord, Ledger
-from jobs.campaign import key_of
-from jobs.evaluation import evaluate, plan_of
+from db import Campaign
+from db.states import TaskState
+from jobs.evaluation import evaluate
 from langford.methods.plan import require_index
 
 
@@ -28,18 +28,17 @@ class Comparison:
         return "agrees" if self.recorded == self.found else "differs"
 
 
-def choose(ledger: Ledger, campaign: CampaignRecord, sample: int, seed: int | None) -> list[int]:
+def choose(campaign: Campaign, sample: int, seed: int | None) -> list[int]:
     """Random tasks among those done, without repetition."""
-    done = [task.index for task in ledger.tasks(campaign, "done")]
+    done = [task.index for task in campaign.task_records(TaskState.DONE)]
     return sorted(Random(seed).sample(done, min(sample, len(done))))
 
 
-def compare(ledger: Ledger, campaign: CampaignRecord, indices: list[int]) -> Iterator[Comparison]:
+def compare(campaign: Campaign, indices: list[int]) -> Iterator[Comparison]:
     """Evaluate each task again; raises TaskIndexOutOfRange before any is evaluated."""
-    key = key_of(campaign)
     for index in indices:
-        require_index(plan_of(key), index)
-    recorded = {task.index: task.value for task in ledger.tasks(campaign)}
+        require_index(campaign.plan, index)
+    recorded = {task.index: task.value for task in campaign.task_records()}
     for index in indices:
         value = recorded[index]
-        yield Comparison(index, None if value is None else int(value), evaluate(key, index).result.value)
+        yield Comparison(index, None if value is None else int(value), evaluate(campaign.key, index).result.value)

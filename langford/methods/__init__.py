@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from langford.errors import MethodDoesNotApply
 from langford.methods.godfrey import Godfrey
 from langford.methods.miller import Miller
@@ -22,6 +24,7 @@ __all__ = [
     "find_method",
     "largest_first",
     "merge",
+    "plan_of",
 ]
 
 
@@ -33,6 +36,12 @@ def find_method(name: str, problem: Problem) -> Method:
     if reason:
         raise MethodDoesNotApply(f"{name} cannot count {problem.name}: {reason}")
     return METHODS[name]
+
+
+@lru_cache(maxsize=4)
+def plan_of(key: PlanKey) -> Plan:
+    """The plan that a key names; raises MethodDoesNotApply or BadDepth."""
+    return find_method(key.method, key.problem).plan(key.problem, key.depth)
 
 
 def default_method(problem: Problem) -> Method:
