@@ -29,18 +29,17 @@ import numpy as np
 import psutil
 from sqlalchemy import text
 
-from db import CampaignRecord, Delivery, Ledger
+from db import Campaign, Delivery, Ledger
 from db.states import Role
-from jobs.campaign import key_of
 from jobs.client import RemoteCampaign
 from jobs.evaluation import evaluate, plan_of
 from jobs.identity import Identity
-from langford.methods import METHODS, PlanKey
+from langford.methods import PlanKey
 from langford.problem import Problem
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 WORKERS, TASKS, BATCH = 16, 20_000, 32
-PROBLEM, DEPTH = Problem.langford(12), 22
+KEY = PlanKey(Problem.langford(12), "polyphase", 22)
 LARGE = 131_072
 HUGE = 1_000_000
 PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (192, 1700.0)
@@ -52,12 +51,11 @@ PAIRS = 5
 def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
     ledger = Ledger(where)
     campaign = ledger.campaign("bench")
-    plan = plan_of(key_of(campaign))
     me = Identity.fresh()
     ledger.enrol(me.worker, me.host, me.process)
     measured(
-        lambda count: ledger.lease(campaign, me.worker, count, 600),
-        lambda deliveries: ledger.accept(campaign, plan, deliveries),
+        lambda count: campaign.lease(me.worker, count, 600),
+        campaign.deliver,
         quota,
         batch,
         pause,
@@ -98,7 +96,8 @@ def work(lease: Any, deliver: Any, quota: int, batch: int, pause: float) -> list
         claims.append(time.perf_counter() - start)
         if not leases:
             break
-        deliver([Delivery(each.attempt, PartialResult(each.index, 0, 0, 0), 0.0, "{}") for each in leases])
+        evaluations = [Evaluation(PartialResult(each.index, 0, 0, 0), 0.0, "{}") for each in leases]
+        deliver([Delivery(each.attempt, evaluation) for each, evaluation in zip(leases, evaluations, strict=True)])
         quota -= len(leases)
     return claims
 
@@ -133,16 +132,15 @@ def report(what: str, batch: int, rate: float | None, target: Any, *arguments: A
     )
 
 
-def new_campaign(where: str) -> tuple[Ledger, CampaignRecord]:
+def new_campaign(where: str) -> tuple[Ledger, Campaign]:
     ledger = Ledger(where, create=True)
-    plan = METHODS["polyphase"].plan(PROBLEM, DEPTH)
-    return ledger, ledger.create_campaign("bench", PROBLEM, "polyphase", DEPTH, plan.work.tolist())
+    return ledger, ledger.create_campaign("bench", KEY, plan_of(KEY).work.tolist())
 
 
 def creation(where: str, tasks: int) -> float:
     ledger = Ledger(where, create=True)
     start = time.perf_counter()
-    ledger.create_campaign("large", PROBLEM, "polyphase", DEPTH, [float(k) for k in range(tasks)])
+    ledger.create_campaign("large", KEY, [float(k) for k in range(tasks)])
     seconds = time.perf_counter() - start
     ledger.close()
     return seconds
@@ -196,16 +194,16 @@ def farm_seconds(where: str, key: PlanKey) -> tuple[float, float]:
     From the start of the first task to the last result, by the ledger's clock; the server's and the
     workers' own CPU time, without that of the processes that evaluate, from the first result on.
     """
-    ledger, plan = Ledger(where, create=True), plan_of(key)
-    campaign = ledger.create_campaign("overhead", plan.problem, key.method, key.depth, plan.work.tolist())
+    ledger = Ledger(where, create=True)
+    campaign = ledger.create_campaign("overhead", key, plan_of(key).work.tolist())
     server, url = served(where, campaign.name)
     worker = [sys.executable, "-m", "langford", "work", url, "--workers", "1"]
-    environment = {**os.environ, "LANGFORD_TOKEN": ledger.new_token(campaign, Role.WORKER)}
+    environment = {**os.environ, "LANGFORD_TOKEN": campaign.new_token(Role.WORKER)}
     workers = [
         subprocess.Popen([*worker, "--outbox", f"{where}-{k}"], env=environment, stderr=subprocess.DEVNULL)
         for k in range(2)
     ]
-    while not ledger.standing(campaign)[0].get("done"):
+    while not campaign.standing().tasks.get("done"):
         time.sleep(0.2)
     own = [psutil.Process(process.pid) for process in (server, *workers)]
     before = after = cpu_seconds(own)
@@ -216,7 +214,7 @@ def farm_seconds(where: str, key: PlanKey) -> tuple[float, float]:
         process.wait()
     server.terminate()
     server.wait()
-    with ledger._reading() as connection:
+    with ledger.database.reading() as connection:
         # A worker's first task waits for its process to start: that is not the farm's doing.
         first = text("SELECT min(r.accepted - r.seconds) FROM result r")
         last = connection.scalar(text("SELECT max(accepted) FROM result"))
@@ -290,7 +288,7 @@ def main() -> None:
     for batch, rate in ((2 * BATCH, None), PACED_REMOTELY):
         where = str(folder / f"{uuid.uuid4().hex}.db")
         ledger, campaign = new_campaign(where)
-        token = ledger.new_token(campaign, Role.WORKER)
+        token = campaign.new_token(Role.WORKER)
         process, url = served(where, campaign.name)
         report("through the server, SQLite", batch, rate, claim_remotely, url, token)
         process.terminate()
@@ -298,7 +296,7 @@ def main() -> None:
     where = str(folder / "huge.db")
     seconds = creation(where, HUGE)
     ledger = Ledger(where)
-    token = ledger.new_token(ledger.campaign("large"), Role.WORKER)
+    token = ledger.campaign("large").new_token(Role.WORKER)
     process, url = served(where, "large")
     server, me = RemoteCampaign(url, token), Identity.fresh()
     server.enrol(me)

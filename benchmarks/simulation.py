@@ -26,10 +26,11 @@ from sqlalchemy import event
 from sqlalchemy.ext.compiler import compiles
 
 from db import Delivery, Ledger
-from db.clock import Now
+from db.dialects import Now
 from db.states import Outcome
+from langford.methods import PlanKey
 from langford.problem import Problem
-from langford.result import Expectation, PartialResult
+from langford.result import Evaluation, Expectation, PartialResult
 
 TASKS, MEAN_SECONDS, DEVIATION = 131_072, 1321.0, 0.12
 FREE_SHARE = 99 / 230
@@ -72,10 +73,11 @@ class Simulation:
         mean = math.log(MEAN_SECONDS) - spread**2 / 2
         self.seconds = [self.chance.lognormvariate(mean, spread) for _ in range(TASKS)]
         self.ledger = Ledger(str(folder / f"{nodes}.db"), create=True)
-        event.listen(self.ledger._engine, "connect", self._give_clock)
-        self.ledger._engine.dispose()
-        problem = Problem.langford(28)
-        self.campaign = self.ledger.create_campaign("simulated", problem, "godfrey", 17, self.seconds)
+        event.listen(self.ledger.database.engine, "connect", self._give_clock)
+        self.ledger.database.engine.dispose()
+        key = PlanKey(Problem.langford(28), "godfrey", 17)
+        self.campaign = self.ledger.create_campaign("simulated", key, self.seconds)
+        self.campaign.plan = AnyPlan()  # type: ignore[assignment]
         self.nodes = [Node() for _ in range(nodes)]
         self.events: list[tuple[float, int, str, int, int]] = []
         self.order = itertools.count()
@@ -103,7 +105,7 @@ class Simulation:
             moment, _, what, node, life = heapq.heappop(self.events)
             while renewal < moment:
                 self.now = renewal
-                self.ledger.renew([each.lease[0] for each in self.nodes if each.lease], LEASE_SECONDS)
+                self.campaign.renew([each.lease[0] for each in self.nodes if each.lease], LEASE_SECONDS)
                 renewal += LEASE_SECONDS / 4
             self.now = moment
             if what == "expire":
@@ -128,7 +130,7 @@ class Simulation:
     def ask(self, node: int) -> None:
         worker = self.nodes[node].worker
         assert worker is not None
-        leases = self.ledger.lease(self.campaign, worker, 1, LEASE_SECONDS) if self.ready > 0 else []
+        leases = self.campaign.lease(worker, 1, LEASE_SECONDS) if self.ready > 0 else []
         if not leases:
             self.at(ASK_AGAIN_SECONDS, "ask", node)
             return
@@ -140,9 +142,9 @@ class Simulation:
         lease = self.nodes[node].lease
         assert lease is not None
         attempt, index, since = lease
-        delivery = Delivery(attempt, PartialResult(index, 0, 0, 0), self.now - since, "{}")
-        [said] = self.ledger.accept(self.campaign, AnyPlan(), [delivery])  # type: ignore[arg-type]
-        assert said is None, said
+        evaluation = Evaluation(PartialResult(index, 0, 0, 0), self.now - since, "{}")
+        [event_kind] = self.campaign.deliver([Delivery(attempt, evaluation)])
+        assert event_kind is None, event_kind
         self.useful += self.now - since
         self.done += 1
         self.nodes[node].lease = None
@@ -153,7 +155,7 @@ class Simulation:
         if it.lease is not None:
             self.lost += self.now - it.lease[2]
             if self.chance.random() < MANNERED_SHARE:
-                self.ledger.release([it.lease[0]], Outcome.PREEMPTED, "SIGTERM")
+                self.campaign.release([it.lease[0]], Outcome.PREEMPTED, "SIGTERM")
                 self.ready += 1
             else:
                 self.at(LEASE_SECONDS, "expire", node)
@@ -172,7 +174,7 @@ def main() -> None:
         it = Simulation(folder, number, seed=28)
         it.run()
         real = time.perf_counter() - start
-        attempts = it.ledger.progress(it.campaign).attempts
+        attempts = it.campaign.progress().attempts
         assert attempts["done"] == TASKS
         workers = it.offered / it.now
         print(

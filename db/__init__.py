@@ -1,16 +1,22 @@
 """The ledger: campaigns, tasks, attempts, results, events; the only truth about what is done."""
 
+from db.campaign import Campaign
+from db.database import Database
 from db.exports import Export, joined, read_export
 from db.ledger import Ledger
-from db.records import CampaignRecord, Delivery, Lease, Progress, TaskRecord
+from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, Standing, TaskRecord
 
 __all__ = [
+    "Campaign",
     "CampaignRecord",
+    "Database",
     "Delivery",
     "Export",
     "Lease",
+    "LeaseHolder",
     "Ledger",
     "Progress",
+    "Standing",
     "TaskRecord",
     "joined",
     "read_export",

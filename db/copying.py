@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, Integer, Table, func, insert, select, text
+from sqlalchemy import Connection, Integer, Table, func, insert, select
 
-from db.engine import open_engine, translated
+from db.database import Database
+from db.dialects import advance_ids
 from db.errors import CopyFailed, LeasesRunning, NotEmpty
 from db.models import Attempt, Base, Campaign
 
@@ -35,25 +36,16 @@ def copy(source: str, target: str) -> list[CopiedTable]:
         CopyFailed: what arrived is not what was sent; the target stays empty.
         LedgerError: one of them cannot be opened.
     """
-    there, here = open_engine(source, create=False), open_engine(target, create=True)
-    try:
-        with translated(source), _snapshot(there) as reading:
-            _require_quiet(reading, source)
-            with translated(target), here.begin() as writing:
-                if writing.scalar(select(func.count()).select_from(Campaign)):
-                    raise NotEmpty(f"{target} has campaigns: copy to a new ledger, or use export and import")
-                return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
-    finally:
-        there.dispose()
-        here.dispose()
-
-
-def _snapshot(engine: Engine) -> Connection:
-    """A connection that sees one state of the database throughout."""
-    connection = engine.connect().execution_options(read_only=True)
-    if engine.dialect.name == "postgresql":
-        connection = connection.execution_options(isolation_level="REPEATABLE READ")
-    return connection
+    with (
+        Database(source) as source_database,
+        Database(target, create=True) as target_database,
+        source_database.reading(snapshot=True) as reading,
+    ):
+        _require_quiet(reading, source)
+        with target_database.writing() as writing:
+            if writing.scalar(select(func.count()).select_from(Campaign)):
+                raise NotEmpty(f"{target} has campaigns: copy to a new ledger, or use export and import")
+            return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
 
 
 def _require_quiet(connection: Connection, where: str) -> None:
@@ -69,8 +61,8 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> Copie
     for batch in _batches(reading, table):
         writing.execute(insert(table), batch)
     numbered = "id" in table.columns and isinstance(table.columns["id"].type, Integer)
-    if numbered and writing.dialect.name == "postgresql":
-        _advance_sequence(writing, table)
+    if numbered:
+        advance_ids(writing, table)
     sent, arrived = _summary(reading, table), _summary(writing, table)
     if sent != arrived:
         raise CopyFailed(
@@ -94,13 +86,3 @@ def _summary(connection: Connection, table: Table) -> CopiedTable:
         for row in batch:
             digest.update(repr(tuple(row.values())).encode())
     return CopiedTable(table.name, number, digest.hexdigest())
-
-
-def _advance_sequence(connection: Connection, table: Table) -> None:
-    """The next id of Postgres follows those copied."""
-    connection.execute(
-        text(
-            f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
-            f"(SELECT coalesce(max(id), 0) + 1 FROM {table.name}), false)"
-        )
-    )

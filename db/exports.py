@@ -11,12 +11,13 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from langford.errors import LangfordError
+from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
@@ -25,12 +26,17 @@ FORMAT = "langford results 1"
 
 @dataclass(frozen=True)
 class Export:
-    """Results of one campaign; ``tasks`` is the number of tasks it has in all."""
+    """Results of one campaign.
 
-    campaign: str
-    problem: Problem
-    method: str
-    depth: int
+    Attributes:
+        name: the campaign's.
+        key: its plan: problem, method and depth.
+        tasks: number of tasks it has in all.
+        results: those that are done, each with time and provenance.
+    """
+
+    name: str
+    key: PlanKey
     tasks: int
     results: tuple[Evaluation, ...]
 
@@ -41,10 +47,10 @@ class Export:
         documents: list[dict[str, object]] = [
             {
                 "format": FORMAT,
-                "campaign": self.campaign,
-                "problem": self.problem.name,
-                "method": self.method,
-                "depth": self.depth,
+                "campaign": self.name,
+                "problem": self.key.problem.name,
+                "method": self.key.method,
+                "depth": self.key.depth,
                 "tasks": self.tasks,
                 "sources": len(sources),
                 "results": len(self.results),
@@ -54,9 +60,7 @@ class Export:
         documents += (
             {
                 "task": each.result.index,
-                "value": str(each.result.value),
-                "residue": str(each.result.residue),
-                "evaluated": str(each.result.evaluated),
+                **each.result.to_text(),
                 "seconds": round(each.seconds, 6),
                 "source": numbers[each.provenance],
             }
@@ -86,16 +90,16 @@ def read_export(file: Path) -> Export:
         sources = [document["source"] for document in documents[: header["sources"]]]
         results = tuple(
             Evaluation(
-                PartialResult(
-                    document["task"], int(document["value"]), int(document["residue"]), int(document["evaluated"])
+                PartialResult.from_text(
+                    document["task"], document["value"], document["residue"], document["evaluated"]
                 ),
                 document["seconds"],
                 sources[document["source"]],
             )
             for document in documents[header["sources"] :]
         )
-        problem = Problem.parse(header["problem"])
-        return Export(header["campaign"], problem, header["method"], header["depth"], header["tasks"], results)
+        key = PlanKey(Problem.parse(header["problem"]), header["method"], header["depth"])
+        return Export(header["campaign"], key, header["tasks"], results)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise BadExport(f"{file} is no export of langford ({error!r})") from error
     except BadExport:
@@ -107,24 +111,21 @@ def read_export(file: Path) -> Export:
 def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults."""
     first = exports[0]
-    found: dict[int, Evaluation] = {}
-    for each in exports:
-        wanted = (first.problem, first.method, first.depth, first.tasks)
-        if (each.problem, each.method, each.depth, each.tasks) != wanted:
+    by_task: dict[int, Evaluation] = {}
+    for export in exports:
+        if (export.key, export.tasks) != (first.key, first.tasks):
             raise CampaignMismatch(
-                f"{each.campaign} is {each.problem.name} by {each.method} at depth {each.depth}, "
-                f"{first.campaign} is {first.problem.name} by {first.method} at depth {first.depth}: "
-                "join exports of one campaign"
+                f"{export.name} is {export.key}, {first.name} is {first.key}: join exports of one campaign"
             )
-        _add(found, each.results)
-    return Export(first.campaign, first.problem, first.method, first.depth, first.tasks, tuple(found.values()))
+        for evaluation in export.results:
+            _add(by_task, evaluation)
+    return Export(first.name, first.key, first.tasks, tuple(by_task.values()))
 
 
-def _add(found: dict[int, Evaluation], results: Iterable[Evaluation]) -> None:
-    for each in results:
-        known = found.setdefault(each.result.index, each)
-        if known.result != each.result:
-            raise ConflictingResults(
-                f"task {each.result.index} is {known.result.value} in one export and {each.result.value} in "
-                "another: evaluate it again"
-            )
+def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:
+    result = evaluation.result
+    known = by_task.setdefault(result.index, evaluation).result
+    if known != result:
+        raise ConflictingResults(
+            f"task {result.index} is {known.value} in one export and {result.value} in another: evaluate it again"
+        )

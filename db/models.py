@@ -1,6 +1,6 @@
 """The tables.  Counts are decimal text: they exceed 64 bits and must never become floats.
 
-Times are seconds since 1970 by the database's clock (:mod:`db.clock`).
+Times are seconds since 1970 by the database's clock (:class:`db.dialects.Now`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Campaign(Base):
     tasks: Mapped[int]
     work: Mapped[float] = mapped_column(Float(53))
     created: Mapped[float] = mapped_column(Float(53))
-    replicate: Mapped[float] = mapped_column(Float(53), default=0.0)
+    recheck_share: Mapped[float] = mapped_column(Float(53), default=0.0)
 
 
 class Task(Base):
@@ -48,7 +48,9 @@ class Task(Base):
 class Worker(Base):
     """One start of one worker process; its id is a fresh UUID.
 
-    ``kernel`` is "cpu" or "cuda"; ``distrusted`` when others found a result of its wrong.
+    Attributes:
+        device_kind: "cpu" or "cuda".
+        distrusted: when others found one of its results wrong; None while it is trusted.
     """
 
     __tablename__ = "worker"
@@ -56,7 +58,7 @@ class Worker(Base):
     host: Mapped[str] = mapped_column(String(255))
     process: Mapped[str] = mapped_column(String(80))
     started: Mapped[float] = mapped_column(Float(53))
-    kernel: Mapped[str] = mapped_column(String(10), default="cpu")
+    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
     distrusted: Mapped[float | None] = mapped_column(Float(53))
 
 
@@ -81,8 +83,8 @@ class Attempt(Base):
     note: Mapped[str | None] = mapped_column(Text)
 
 
-class Found:
-    """What an attempt found."""
+class ResultColumns:
+    """What an attempt brought."""
 
     value: Mapped[str] = mapped_column(Text)
     residue: Mapped[str] = mapped_column(Text)
@@ -92,7 +94,7 @@ class Found:
     accepted: Mapped[float] = mapped_column(Float(53))
 
 
-class Result(Found, Base):
+class Result(ResultColumns, Base):
     """The accepted result of a task: at most one, by the primary key."""
 
     __tablename__ = "result"
@@ -112,7 +114,7 @@ class Recheck(Base):
     attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id"))
 
 
-class Witness(Found, Base):
+class Witness(ResultColumns, Base):
     """A further result of a task that has one: it confirms the accepted one, or disagrees."""
 
     __tablename__ = "witness"

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.orm import aliased
 
-from db.bulk import among
+from db.dialects import among
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
-from db.records import CampaignRecord, OwnAttempt, Progress, TaskRecord
+from db.records import CampaignRecord, LeaseHolder, OwnAttempt, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState
 from langford.arithmetic.limbs import exact_sum
+from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+
+_CAMPAIGNS = select(Campaign.__table__)
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
     """The campaign of that name."""
-    row = connection.execute(select(Campaign.__table__).where(Campaign.name == name)).one_or_none()
-    if row is None:
-        return None
-    return CampaignRecord(
-        row.id,
-        row.name,
-        Problem.parse(row.problem),
-        row.method,
-        row.depth,
-        row.tasks,
-        row.work,
-        row.created,
-        row.replicate,
-    )
+    row = connection.execute(_CAMPAIGNS.where(Campaign.name == name)).one_or_none()
+    return None if row is None else _campaign_of(row)
 
 
-def campaign_names(connection: Connection) -> list[str]:
-    """Names of all campaigns, oldest first."""
-    return list(connection.scalars(select(Campaign.name).order_by(Campaign.id)))
+def campaigns(connection: Connection) -> list[CampaignRecord]:
+    """All campaigns, oldest first."""
+    return [_campaign_of(row) for row in connection.execute(_CAMPAIGNS.order_by(Campaign.id))]
+
+
+def _campaign_of(row: Row[Any]) -> CampaignRecord:
+    key = PlanKey(Problem.parse(row.problem), row.method, row.depth)
+    return CampaignRecord(row.id, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 
 def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
@@ -47,10 +44,10 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
         .where(Result.campaign_id == campaign_id)
         .order_by(Result.task_index)
     )
-    return [PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)) for row in rows]
+    return [PartialResult.from_text(*row) for row in rows]
 
 
-def exported(connection: Connection, campaign_id: int) -> list[Evaluation]:
+def evaluations(connection: Connection, campaign_id: int) -> list[Evaluation]:
     """All accepted results with time and provenance, by task."""
     rows = connection.execute(
         select(Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance)
@@ -59,7 +56,7 @@ def exported(connection: Connection, campaign_id: int) -> list[Evaluation]:
     )
     return [
         Evaluation(
-            PartialResult(row.task_index, int(row.value), int(row.residue), int(row.evaluated)),
+            PartialResult.from_text(row.task_index, row.value, row.residue, row.evaluated),
             row.seconds,
             row.provenance,
         )
@@ -67,9 +64,9 @@ def exported(connection: Connection, campaign_id: int) -> list[Evaluation]:
     ]
 
 
-def origin(each: Evaluation) -> str:
+def origin(evaluation: Evaluation) -> str:
     """What tells an exported result from another evaluation of its task."""
-    text = f"{each.result} {each.seconds:.6f} {each.provenance}"
+    text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
     return "import " + hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -80,7 +77,7 @@ def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
             Attempt.campaign_id == campaign_id, Attempt.note.startswith("import ")
         )
     )
-    own = exported(connection, campaign_id)
+    own = evaluations(connection, campaign_id)
     return {(row.task_index, row.note) for row in imported} | {(each.result.index, origin(each)) for each in own}
 
 
@@ -118,6 +115,17 @@ def attempts(connection: Connection, campaign_id: int, chosen: Collection[int]) 
         for row in rows
         if row.campaign_id == campaign_id
     }
+
+
+_TASKS_OF_ATTEMPTS = select(Attempt.id, Attempt.campaign_id, Attempt.task_index).where(
+    among(Attempt.id, "attempts")
+)
+
+
+def tasks_of_attempts(connection: Connection, campaign_id: int, chosen: Collection[int]) -> dict[int, int]:
+    """The task of each of these attempts; those of other campaigns are left out."""
+    rows = connection.execute(_TASKS_OF_ATTEMPTS, {"attempts": chosen})
+    return {row.id: row.task_index for row in rows if row.campaign_id == campaign_id}
 
 
 _TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))
@@ -170,13 +178,13 @@ def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) ->
     return connection.scalar(query.where(Recheck.attempt_id.is_(None)) if waiting else query) or 0
 
 
-def lease_holders(connection: Connection, campaign_id: int) -> list[tuple[str, str, str]]:
-    """(worker, host, process) with running attempts."""
+def lease_holders(connection: Connection, campaign_id: int) -> list[LeaseHolder]:
+    """The workers with running attempts."""
     holders = (
         select(Attempt.worker_id).distinct().where(Attempt.campaign_id == campaign_id, Attempt.ended.is_(None))
     )
     rows = connection.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
-    return [(row.id, row.host, row.process) for row in rows]
+    return [LeaseHolder(*row) for row in rows]
 
 
 _NOT_DONE = (
@@ -189,26 +197,26 @@ _NOT_DONE = (
 )
 
 
-def standing(connection: Connection, campaign: CampaignRecord) -> tuple[dict[str, int], dict[str, float]]:
-    """(tasks, work) by state.
+def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
+    """Tasks and work by state.
 
     Done is what the other states leave over: the more tasks are done, the more workers ask this in vain.
     """
-    states = connection.execute(_NOT_DONE, {"campaign": campaign.id}).all()
+    states = connection.execute(_NOT_DONE, {"campaign": campaign.campaign_id}).all()
     tasks = {row[0]: row[1] for row in states}
     work = {row[0]: float(row[2]) for row in states}
     done = campaign.tasks - sum(tasks.values())
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return tasks, work
+    return Standing(tasks, work)
 
 
 def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
     """Tasks, work, attempts and results in figures."""
-    campaign_id = campaign.id
-    tasks_by_state, work_by_state = standing(connection, campaign)
-    attempts = connection.execute(
+    campaign_id = campaign.campaign_id
+    by_state = standing(connection, campaign)
+    by_outcome = connection.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
         .where(Attempt.campaign_id == campaign_id)
         .group_by(Attempt.outcome)
@@ -222,11 +230,11 @@ def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
         select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
     ).all()
     return Progress(
-        tasks_by_state,
-        work_by_state,
+        by_state.tasks,
+        by_state.work,
         sum(row.seconds for row in done),
         exact_sum([int(row.evaluated) for row in done]),
-        {row[0]: row[1] for row in attempts},
+        {row[0]: row[1] for row in by_outcome},
         confirmed or 0,
         len(conflicts(connection, campaign_id)),
         rechecks(connection, campaign_id),

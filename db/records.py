@@ -4,29 +4,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from langford.problem import Problem
-from langford.result import PartialResult
+from db.states import TaskState
+from langford.methods import PlanKey
+from langford.result import Evaluation
 
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """A campaign as it stands in the ledger."""
+    """A campaign as it stands in the ledger.
 
-    id: int
+    Attributes:
+        campaign_id: its number in this ledger.
+        name: unique in this ledger.
+        key: its plan: problem, method and depth.
+        tasks: number of tasks.
+        work: estimated work of all tasks, in the method's unit.
+        created: seconds since 1970.
+        recheck_share: share of the results that another worker evaluates again.
+    """
+
+    campaign_id: int
     name: str
-    problem: Problem
-    method: str
-    depth: int
+    key: PlanKey
     tasks: int
     work: float
     created: float
-    replicate: float
-    """Share of the results that another worker evaluates again."""
+    recheck_share: float
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to work on a task until the deadline, unless renewed."""
+    """The right to work on a task until the deadline, unless renewed.
+
+    Attributes:
+        attempt: its number, the fencing token.
+        index: of the task.
+        work: the task's estimated work.
+    """
 
     attempt: int
     index: int
@@ -34,10 +48,23 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class OwnAttempt:
-    """An attempt as its worker's claim to a result: at which task, and whether the worker is trusted.
+class LeaseHolder:
+    """A worker with running attempts, and how its host knows it: by the process."""
 
-    ``accepted`` is the task's result, if it has one: (value, the attempt that brought it).
+    worker: str
+    host: str
+    process: str
+
+
+@dataclass(frozen=True)
+class OwnAttempt:
+    """An attempt as its worker's claim to a result.
+
+    Attributes:
+        index: of the task.
+        worker: whose attempt it is.
+        trusted: whether the worker is trusted.
+        accepted: the task's result, if it has one: (value as decimal text, the attempt that brought it).
     """
 
     index: int
@@ -48,24 +75,35 @@ class OwnAttempt:
 
 @dataclass(frozen=True)
 class Delivery:
-    """A result that a worker hands in for an attempt.
-
-    ``seconds`` is the computing time, ``provenance`` JSON: host, device, versions.
-    """
+    """An evaluation that a worker hands in for an attempt."""
 
     attempt: int
-    result: PartialResult
-    seconds: float
-    provenance: str
+    evaluation: Evaluation
 
 
 @dataclass(frozen=True)
-class Progress:
+class Standing:
+    """How many tasks a campaign has in each state: what of its progress costs little to ask.
+
+    Attributes:
+        tasks: number of tasks by state; a state without tasks is left out.
+        work: estimated work by state, in the method's unit.
+    """
+
+    tasks: dict[str, int]
+    work: dict[str, float]
+
+    @property
+    def unfinished(self) -> int:
+        """Tasks that are neither done nor set aside."""
+        return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)
+
+
+@dataclass(frozen=True)
+class Progress(Standing):
     """How far a campaign is.
 
     Attributes:
-        tasks: number of tasks by state.
-        work: estimated work by state, in the method's unit.
         seconds: computing time of the accepted results.
         evaluated: points or nodes of the accepted results.
         attempts: ended attempts by outcome, and the running ones under "running".
@@ -74,8 +112,6 @@ class Progress:
         rechecks: results that another worker shall evaluate again.
     """
 
-    tasks: dict[str, int]
-    work: dict[str, float]
     seconds: float
     evaluated: int
     attempts: dict[str, int]

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, delete, insert, select, update
 
 from db import queries, transitions
-from db.bulk import among, insert_new
-from db.clock import Now
+from db.dialects import Now, among, insert_new
 from db.errors import WorkerDistrusted
 from db.models import Attempt, Recheck, Result, Task, Witness, Worker
 from db.records import CampaignRecord, Delivery, Lease, OwnAttempt
@@ -27,22 +26,22 @@ CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance
 
 def is_drawn(campaign: CampaignRecord, index: int) -> bool:
     """Whether the lot falls on a task: the same answer whenever it is asked."""
-    if not campaign.replicate:
+    if not campaign.recheck_share:
         return False
     digest = hashlib.sha256(f"{campaign.name} {index}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") < campaign.replicate * 2**64
+    return int.from_bytes(digest[:8], "big") < campaign.recheck_share * 2**64
 
 
-def queue(connection: Connection, campaign: int, tasks: Iterable[int]) -> None:
+def queue(connection: Connection, campaign_id: int, tasks: Iterable[int]) -> None:
     """Queue tasks for a recheck, if they are not."""
-    rows = [{"campaign_id": campaign, "task_index": index} for index in sorted(set(tasks))]
+    rows = [{"campaign_id": campaign_id, "task_index": index} for index in sorted(set(tasks))]
     if rows:
         connection.execute(insert_new(connection.dialect.name, Recheck), rows)
 
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _ME = select(
-    Worker.kernel,
+    Worker.device_kind,
     Worker.distrusted,
     select(Recheck.task_index).where(Recheck.campaign_id == CAMPAIGN).exists().label("waiting"),
 ).where(Worker.id == _WORKER)
@@ -67,16 +66,16 @@ _START_RECHECKS = transitions.starting(
         Attempt.worker_id != _WORKER,
         ~_OWN.exists(),
     )
-    .order_by(Worker.kernel == bindparam("own_kernel"), Recheck.task_index)
+    .order_by(Worker.device_kind == bindparam("own_device_kind"), Recheck.task_index)
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True, of=Recheck)
 )
 
 
-def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
+def claim(connection: Connection, campaign_id: int, worker: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` rechecks of what the worker has not evaluated itself, those first
-    whose result another kernel found.  Raises WorkerDistrusted."""
-    me = connection.execute(_ME, {"campaign": campaign, "worker": worker}).one_or_none()
+    whose result another kind of device found.  Raises WorkerDistrusted."""
+    me = connection.execute(_ME, {"campaign": campaign_id, "worker": worker}).one_or_none()
     if me is not None and me.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
@@ -85,9 +84,9 @@ def claim(connection: Connection, campaign: int, worker: str, count: int, second
     if me is None or not me.waiting:
         return []
     parameters: dict[str, object] = {
-        "campaign": campaign,
+        "campaign": campaign_id,
         "worker": worker,
-        "own_kernel": me.kernel,
+        "own_device_kind": me.device_kind,
         "count": count,
         "seconds": seconds,
     }
@@ -95,9 +94,9 @@ def claim(connection: Connection, campaign: int, worker: str, count: int, second
     if not attempts:
         return []
     for index, attempt in attempts.items():
-        row = Recheck.campaign_id == campaign, Recheck.task_index == index
+        row = Recheck.campaign_id == campaign_id, Recheck.task_index == index
         connection.execute(update(Recheck).where(*row).values(attempt_id=attempt))
-    work = queries.work(connection, campaign, attempts)
+    work = queries.work(connection, campaign_id, attempts)
     return [Lease(attempt, index, work[index]) for index, attempt in attempts.items()]
 
 
@@ -106,9 +105,9 @@ def suspects(
 ) -> list[int]:
     """Tasks to be rechecked among those about to be done: (task, attempt) of each."""
     unproven: set[str] = set()
-    if campaign.replicate:
+    if campaign.recheck_share:
         workers = {attempt.worker for _, attempt in fresh}
-        unproven = {worker for worker in workers if not _has_result(connection, campaign.id, worker)}
+        unproven = {worker for worker in workers if not _has_result(connection, campaign.campaign_id, worker)}
     chosen = []
     for index, attempt in fresh:
         if not attempt.trusted or attempt.worker in unproven or is_drawn(campaign, index):
@@ -117,34 +116,34 @@ def suspects(
     return chosen
 
 
-def _has_result(connection: Connection, campaign: int, worker: str) -> bool:
-    found = select(Attempt.id).where(
-        Attempt.campaign_id == campaign, Attempt.worker_id == worker, Attempt.outcome == Outcome.DONE
+def _has_result(connection: Connection, campaign_id: int, worker: str) -> bool:
+    done = select(Attempt.id).where(
+        Attempt.campaign_id == campaign_id, Attempt.worker_id == worker, Attempt.outcome == Outcome.DONE
     )
-    return connection.scalar(found.limit(1)) is not None
+    return connection.scalar(done.limit(1)) is not None
 
 
-def testify(connection: Connection, campaign: int, deliveries: Sequence[Delivery]) -> None:
+def testify(connection: Connection, campaign_id: int, deliveries: Sequence[Delivery]) -> None:
     """Keep further results of tasks that have one; the same attempt and value count once."""
     attempts = [each.attempt for each in deliveries]
     testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
     rows = connection.execute(testified, {"attempts": attempts})
     known = {tuple(row) for row in rows}
-    fresh = {(each.attempt, str(each.result.value)): each for each in deliveries}
-    new = [transitions.found_row(campaign, each) for key, each in fresh.items() if key not in known]
+    fresh = {(each.attempt, str(each.evaluation.result.value)): each for each in deliveries}
+    new = [transitions.result_row(campaign_id, each) for key, each in fresh.items() if key not in known]
     if new:
         connection.execute(insert(Witness).values(accepted=Now()), new)
-    tasks = sorted({each.result.index for each in deliveries})
+    tasks = sorted({each.evaluation.result.index for each in deliveries})
     # Others who testify to these tasks wait here, and see these witnesses when they let the votes decide.
     connection.execute(
         select(Task.task_index)
-        .where(Task.campaign_id == campaign, among(Task.task_index, "tasks"))
+        .where(Task.campaign_id == campaign_id, among(Task.task_index, "tasks"))
         .order_by(Task.task_index)
         .with_for_update(key_share=True),  # new results and attempts refer to these rows, and need not wait
         {"tasks": tasks},
     )
     for index in tasks:
-        settle(connection, campaign, index)
+        settle(connection, campaign_id, index)
 
 
 @dataclass(frozen=True)
@@ -157,13 +156,13 @@ class Vote:
     trusted: bool
 
 
-def settle(connection: Connection, campaign: int, index: int) -> None:
+def settle(connection: Connection, campaign_id: int, index: int) -> None:
     """Let the votes on a task decide, or ask for one more."""
-    votes = _votes(connection, campaign, index)
+    votes = _votes(connection, campaign_id, index)
     if len({vote.value for vote in votes}) == 1:
         # Agreement of two workers, one of whom is trusted, needs no further witness.
         if len({vote.worker for vote in votes}) > 1 and any(vote.trusted for vote in votes):
-            _unqueue(connection, campaign, index)
+            _unqueue(connection, campaign_id, index)
         return
     turncoats = {
         vote.worker
@@ -178,23 +177,23 @@ def settle(connection: Connection, campaign: int, index: int) -> None:
     best, *others = sorted(voters, key=lambda value: -len(voters[value]))
     opposed = max(len(voters[value]) for value in others)
     if len(voters[best]) <= opposed:
-        queue(connection, campaign, [index])
+        queue(connection, campaign_id, [index])
         return
     doubters = {vote.worker for vote in votes if vote.value != best and vote.trusted}
     accepted = next(vote for vote in votes if vote.witness is None)
     if accepted.value != best:
-        _exchange(connection, campaign, index, next(vote.witness for vote in votes if vote.value == best))
-    _unqueue(connection, campaign, index)
+        _exchange(connection, campaign_id, index, next(vote.witness for vote in votes if vote.value == best))
+    _unqueue(connection, campaign_id, index)
     detail = f"{best} by {len(voters[best])} trusted workers"
-    transitions.record(connection, campaign, EventKind.SETTLED, index, None, detail)
+    transitions.record(connection, campaign_id, EventKind.SETTLED, index, None, detail)
     for worker in sorted(doubters):
-        distrust(connection, campaign, worker, index)
+        distrust(connection, campaign_id, worker, index)
 
 
-def distrust(connection: Connection, campaign: int, worker: str, index: int) -> None:
+def distrust(connection: Connection, campaign_id: int, worker: str, index: int) -> None:
     """Trust a worker no more: its leases end, its results are evaluated again by others."""
     connection.execute(update(Worker).where(Worker.id == worker).values(distrusted=Now()))
-    transitions.record(connection, campaign, EventKind.DISTRUSTED, index, None, f"worker {worker}")
+    transitions.record(connection, campaign_id, EventKind.DISTRUSTED, index, None, f"worker {worker}")
     note = "its worker is distrusted"
     transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker)
     concerned = select(Attempt.campaign_id).where(Attempt.worker_id == worker).distinct()
@@ -202,25 +201,25 @@ def distrust(connection: Connection, campaign: int, worker: str, index: int) -> 
         queue(connection, own, queries.untrusted(connection, own, worker))
 
 
-def _votes(connection: Connection, campaign: int, index: int) -> list[Vote]:
+def _votes(connection: Connection, campaign_id: int, index: int) -> list[Vote]:
     """The accepted value first."""
-    found = []
+    votes = []
     for table in (Result, Witness):
         rows = connection.execute(
             select(table, Attempt.worker_id, Worker.distrusted)
             .join(Attempt, Attempt.id == table.attempt_id)
             .join(Worker, Worker.id == Attempt.worker_id)
-            .where(table.campaign_id == campaign, table.task_index == index)
+            .where(table.campaign_id == campaign_id, table.task_index == index)
             .order_by(table.accepted)
         ).mappings()
         for row in rows:
-            found.append(Vote(row.get("id"), row["value"], row["worker_id"], row["distrusted"] is None))
-    return found
+            votes.append(Vote(row.get("id"), row["value"], row["worker_id"], row["distrusted"] is None))
+    return votes
 
 
-def _exchange(connection: Connection, campaign: int, index: int, witness: int | None) -> None:
+def _exchange(connection: Connection, campaign_id: int, index: int, witness: int | None) -> None:
     """Make a witness the accepted result, and that a witness."""
-    key = Result.campaign_id == campaign, Result.task_index == index
+    key = Result.campaign_id == campaign_id, Result.task_index == index
     old = connection.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*key)).mappings().one()
     new = (
         connection.execute(select(*(getattr(Witness, name) for name in CONTENT)).where(Witness.id == witness))
@@ -231,5 +230,5 @@ def _exchange(connection: Connection, campaign: int, index: int, witness: int | 
     connection.execute(update(Witness).where(Witness.id == witness).values(**old))
 
 
-def _unqueue(connection: Connection, campaign: int, index: int) -> None:
-    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign, Recheck.task_index == index))
+def _unqueue(connection: Connection, campaign_id: int, index: int) -> None:
+    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign_id, Recheck.task_index == index))

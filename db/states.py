@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 FAILURES_BEFORE_SET_ASIDE = 3
@@ -26,6 +27,21 @@ class Outcome(StrEnum):
     EXPIRED = "expired"
     FAILED = "failed"
     SUPERSEDED = "superseded"
+
+
+TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
+    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE}),
+    TaskState.LEASED: frozenset({TaskState.READY, TaskState.DONE, TaskState.SET_ASIDE}),
+    TaskState.DONE: frozenset(),
+    TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),
+}
+"""What a transaction may make of a task's state.  A late result makes a task done from every other state."""
+
+ATTEMPT_TRANSITIONS: Mapping[Outcome | None, frozenset[Outcome | None]] = {
+    None: frozenset(Outcome),
+    **{outcome: frozenset() for outcome in Outcome},
+}
+"""What a transaction may make of an attempt's outcome: a running attempt (None) ends once, in any way."""
 
 
 class EventKind(StrEnum):

@@ -1,4 +1,7 @@
-"""Tokens: who may talk to a server about a campaign."""
+"""Tokens: who may talk to a server about a campaign; each a function on a connection.
+
+The ledger keeps the SHA-256 of a token only.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +9,34 @@ import hashlib
 import hmac
 import secrets
 
-from sqlalchemy import delete, insert
+from sqlalchemy import Connection, delete, insert
 
 from db import queries
-from db.clock import Now
+from db.dialects import Now
 from db.models import Token
-from db.opened import OpenLedger
-from db.records import CampaignRecord
 from db.states import Role
 
 
-class TokenRegister(OpenLedger):
-    """The tokens of a ledger's campaigns; it keeps their SHA-256 only."""
+def new_token(connection: Connection, campaign_id: int, role: Role) -> str:
+    """A fresh token for a campaign."""
+    token = secrets.token_urlsafe(32)
+    row = {"campaign_id": campaign_id, "role": role, "digest": _digest(token)}
+    connection.execute(insert(Token).values(**row, created=Now()))
+    return token
 
-    def new_token(self, campaign: CampaignRecord, role: Role) -> str:
-        """A fresh token for a campaign; the ledger keeps its SHA-256 only."""
-        token = secrets.token_urlsafe(32)
-        with self._writing() as connection:
-            connection.execute(
-                insert(Token).values(campaign_id=campaign.id, role=role, digest=_digest(token), created=Now())
-            )
-        return token
 
-    def revoke_tokens(self, campaign: CampaignRecord) -> int:
-        """Make all tokens of a campaign worthless; returns how many there were."""
-        with self._writing() as connection:
-            return connection.execute(delete(Token).where(Token.campaign_id == campaign.id)).rowcount
+def revoke_tokens(connection: Connection, campaign_id: int) -> int:
+    """Make all tokens of a campaign worthless; returns how many there were."""
+    return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
 
-    def role_of(self, campaign: CampaignRecord, token: str) -> Role | None:
-        """What the bearer of a token may do; compares in constant time."""
-        with self._reading() as connection:
-            known = queries.tokens(connection, campaign.id)
-        digest, found = _digest(token), None
-        for each, role in known:
-            if hmac.compare_digest(each, digest):
-                found = Role(role)
-        return found
+
+def role_of(connection: Connection, campaign_id: int, token: str) -> Role | None:
+    """What the bearer of a token may do; compares in constant time."""
+    digest, role = _digest(token), None
+    for known_digest, known_role in queries.tokens(connection, campaign_id):
+        if hmac.compare_digest(known_digest, digest):
+            role = Role(known_role)
+    return role
 
 
 def _digest(token: str) -> str:

@@ -27,9 +27,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.bulk import among, given, insert_new, update_statistics
-from db.clock import Now
-from db.models import Attempt, Event, Recheck, Result, Task
+from db import queries
+from db.dialects import Now, among, given, insert_new, update_statistics
+from db.models import Attempt, Campaign, Event, Recheck, Result, Task
 from db.records import Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
@@ -42,10 +42,10 @@ CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
 OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
 
 
-def insert_tasks(connection: Connection, campaign: int, work: Sequence[float]) -> None:
+def insert_tasks(connection: Connection, campaign_id: int, work: Sequence[float]) -> None:
     """Insert the tasks of a new campaign, all ready."""
     rows = given(connection.dialect.name, [Task.task_index, Task.work]).add_columns(
-        literal(campaign, Integer), literal(TaskState.READY, String), literal(0, Integer)
+        literal(campaign_id, Integer), literal(TaskState.READY, String), literal(0, Integer)
     )
     new = insert(Task).from_select([Task.task_index, Task.work, Task.campaign_id, Task.state, Task.failures], rows)
     for start in range(0, len(work), BULK_ROWS):
@@ -85,20 +85,20 @@ _LEASE = (
 )
 
 
-def claim(connection: Connection, campaign: int, worker: str, count: int, seconds: float) -> list[Lease]:
+def claim(connection: Connection, campaign_id: int, worker: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first."""
     if not count:
         return []
-    parameters: dict[str, object] = {"campaign": campaign, "worker": worker, "count": count, "seconds": seconds}
+    parameters: dict[str, object] = {"campaign": campaign_id, "worker": worker, "count": count, "seconds": seconds}
     attempts = grant(connection, _START_READY, parameters)
     if not attempts:
         return []
-    leased = connection.execute(_LEASE, {"campaign": campaign, "tasks": attempts})
+    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts})
     leases = [Lease(attempts[row.task_index], row.task_index, row.work) for row in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
 
-def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delivery]) -> set[int]:
+def insert_results(connection: Connection, campaign_id: int, fresh: Sequence[Delivery]) -> set[int]:
     """Insert results of tasks that had none; the tasks whose results they are now.
 
     Another transaction may have been faster.
@@ -106,7 +106,7 @@ def insert_results(connection: Connection, campaign: int, fresh: Sequence[Delive
     if not fresh:
         return set()
     # In the order of tasks: two transactions with the same ones wait for each other in one direction only.
-    rows = [found_row(campaign, each) for each in sorted(fresh, key=lambda each: each.result.index)]
+    rows = [result_row(campaign_id, each) for each in sorted(fresh, key=_index_of)]
     return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows}))
 
 
@@ -130,43 +130,45 @@ def _insertion(dialect: str) -> Any:
 _COMPLETE = update(Attempt).where(CHOSEN, Attempt.ended.is_(None)).values(ended=Now(), outcome=Outcome.DONE)
 
 
-def complete(connection: Connection, campaign: int, first: Sequence[Delivery]) -> None:
+def complete(connection: Connection, campaign_id: int, first: Sequence[Delivery]) -> None:
     """End the attempts that brought the first results of their tasks, which are done."""
     if not first:
         return
     # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
     connection.execute(_COMPLETE, {"attempts": [each.attempt for each in first]})
-    set_state(connection, campaign, [each.result.index for each in first], TaskState.DONE)
+    set_state(connection, campaign_id, [_index_of(each) for each in first], TaskState.DONE)
 
 
-def found_row(campaign: int, delivery: Delivery) -> dict[str, object]:
+def _index_of(delivery: Delivery) -> int:
+    return delivery.evaluation.result.index
+
+
+def result_row(campaign_id: int, delivery: Delivery) -> dict[str, object]:
     """A delivery as a row of ``result`` or ``witness``."""
-    found = delivery.result
+    evaluation = delivery.evaluation
     return {
-        "campaign_id": campaign,
-        "task_index": found.index,
+        "campaign_id": campaign_id,
+        "task_index": evaluation.result.index,
         "attempt_id": delivery.attempt,
-        "value": str(found.value),
-        "residue": str(found.residue),
-        "evaluated": str(found.evaluated),
-        "seconds": delivery.seconds,
-        "provenance": delivery.provenance,
+        **evaluation.result.to_text(),
+        "seconds": evaluation.seconds,
+        "provenance": evaluation.provenance,
     }
 
 
-def fail(connection: Connection, campaign: int, attempt: int, reason: str) -> bool:
-    """An attempt failed by itself; whether its task (or the recheck of a task that is done) is set aside
-    for failing too often."""
-    index = connection.scalar(select(Attempt.task_index).where(Attempt.id == attempt))
-    if not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]) or index is None:
+def fail(connection: Connection, campaign_id: int, attempt: int, reason: str) -> bool:
+    """An attempt of the campaign failed by itself; whether its task (or the recheck of a task that is done)
+    is set aside for failing too often."""
+    index = queries.tasks_of_attempts(connection, campaign_id, [attempt]).get(attempt)
+    if index is None or not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
         return False
-    key = Task.campaign_id == campaign, Task.task_index == index
+    key = Task.campaign_id == campaign_id, Task.task_index == index
     connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
     if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
         return False
-    set_state(connection, campaign, [index], TaskState.SET_ASIDE, TaskState.READY)
-    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign, Recheck.task_index == index))
-    record(connection, campaign, EventKind.SET_ASIDE, index, attempt, reason)
+    set_state(connection, campaign_id, [index], TaskState.SET_ASIDE, TaskState.READY)
+    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign_id, Recheck.task_index == index))
+    record(connection, campaign_id, EventKind.SET_ASIDE, index, attempt, reason)
     return True
 
 
@@ -193,9 +195,9 @@ def end(
     ended = connection.execute(_ending(which), {"how": outcome, "why": note, **parameters}).all()
     if ended:
         connection.execute(_LEAVE_RECHECKS, {"attempts": [row.id for row in ended]})
-    for campaign in {row.campaign_id for row in ended}:
-        indices = [row.task_index for row in ended if row.campaign_id == campaign]
-        set_state(connection, campaign, indices, TaskState.READY, TaskState.LEASED)
+    for campaign_id in sorted({row.campaign_id for row in ended}):
+        indices = [row.task_index for row in ended if row.campaign_id == campaign_id]
+        set_state(connection, campaign_id, indices, TaskState.READY, TaskState.LEASED)
     return len(ended)
 
 
@@ -217,15 +219,15 @@ def _setting(state: TaskState, only: TaskState | None) -> Update:
 
 
 def set_state(
-    connection: Connection, campaign: int, indices: list[int], state: TaskState, only: TaskState | None = None
+    connection: Connection, campaign_id: int, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
     """Put tasks into a state, or only those that are in state ``only``."""
-    connection.execute(_setting(state, only), {"campaign": campaign, "tasks": indices})
+    connection.execute(_setting(state, only), {"campaign": campaign_id, "tasks": indices})
 
 
 def record(
     connection: Connection,
-    campaign: int,
+    campaign_id: int,
     kind: EventKind,
     task: int | None = None,
     attempt: int | None = None,
@@ -234,6 +236,17 @@ def record(
     """Remember an event."""
     connection.execute(
         insert(Event).values(
-            campaign_id=campaign, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
+            campaign_id=campaign_id, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
         )
     )
+
+
+def reopen(connection: Connection, campaign_id: int) -> int:
+    """Make the tasks that were set aside ready again; returns how many."""
+    aside = Task.campaign_id == campaign_id, Task.state == TaskState.SET_ASIDE
+    return connection.execute(update(Task).where(*aside).values(state=TaskState.READY, failures=0)).rowcount
+
+
+def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
+    """Have this share of the results to come evaluated again by another worker."""
+    connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from db import CampaignRecord, Delivery, Lease, Ledger
+from db import Campaign, Delivery, Lease, Ledger
 from db.errors import LedgerError
 from db.states import Outcome, TaskState
 from jobs.effort import LEASE_SECONDS, Effort
-from jobs.evaluation import plan_of
 from jobs.identity import Identity, is_dead
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
 from langford.devices import Device
@@ -47,14 +46,9 @@ class RunReport:
     set_aside: int
 
 
-def key_of(campaign: CampaignRecord) -> PlanKey:
-    """The plan of a campaign."""
-    return PlanKey(campaign.problem, campaign.method, campaign.depth)
-
-
-def result(ledger: Ledger, campaign: CampaignRecord) -> Count:
+def result(campaign: Campaign) -> Count:
     """Merge a campaign's results; raises Incomplete, ConflictingResults or CheckFailed."""
-    return merge(plan_of(key_of(campaign)), ledger.results(campaign))
+    return merge(campaign.plan, campaign.results())
 
 
 class CampaignRun:
@@ -63,7 +57,7 @@ class CampaignRun:
     def __init__(
         self,
         ledger: Ledger,
-        campaign: CampaignRecord,
+        campaign: Campaign,
         devices: Sequence[Device],
         tell: Callable[[Step], None] = lambda step: None,
         stop_reason: Callable[[], str | None] = lambda: None,
@@ -81,7 +75,6 @@ class CampaignRun:
         self._ledger, self._campaign, self._devices = ledger, campaign, devices
         self._tell, self._stop_reason, self._time_limit = tell, stop_reason, time_limit
         self._pool_of = pool_of
-        self._plan = plan_of(key_of(campaign))
         self._identity = Identity.fresh(devices)
         self._stock: list[Lease] = []
         self._leases: dict[int, Lease] = {}
@@ -91,18 +84,17 @@ class CampaignRun:
         self._effort = Effort(self._time_limit)
         self._renewed = time.monotonic()
         self._release_the_dead()
-        progress = self._ledger.progress(self._campaign)
+        progress = self._campaign.progress()
         self._tasks_done = progress.tasks.get(TaskState.DONE, 0)
         self._work_done = progress.work.get(TaskState.DONE, 0.0)
         self._tell(self._step())
         stopped = None
-        unfinished = progress.tasks.get(TaskState.READY, 0) + progress.tasks.get(TaskState.LEASED, 0)
-        if not unfinished + progress.rechecks:
+        if not progress.unfinished + progress.rechecks:
             return self._report(None)
         me = self._identity
-        self._ledger.enrol(me.worker, me.host, me.process, me.kernel)
+        self._ledger.enrol(me.worker, me.host, me.process, me.device_kind)
         useful = max(1, progress.tasks.get(TaskState.READY, 0) + progress.rechecks)
-        pool = self._pool_of(key_of(self._campaign), self._devices[:useful])
+        pool = self._pool_of(self._campaign.key, self._devices[:useful])
         try:
             stopped = self._work(pool)
         except BaseException:
@@ -132,12 +124,12 @@ class CampaignRun:
             self._handle(list(pool.poll(0.2)))
             if time.monotonic() - self._renewed > HEARTBEAT_SECONDS:
                 self._renewed = time.monotonic()
-                self._ledger.renew(self._leases, LEASE_SECONDS)
+                self._campaign.renew(self._leases, LEASE_SECONDS)
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
-            self._stock = self._ledger.lease(
-                self._campaign, self._identity.worker, self._effort.batch(pool.idle_slots), LEASE_SECONDS
+            self._stock = self._campaign.lease(
+                self._identity.worker, self._effort.batch(pool.idle_slots), LEASE_SECONDS
             )
             self._leases.update({lease.attempt: lease for lease in self._stock})
         while self._stock and pool.idle_slots:
@@ -151,7 +143,7 @@ class CampaignRun:
         for message in messages:
             if isinstance(message, Failed):
                 lease = self._leases.pop(message.token)
-                aside = self._ledger.fail(self._campaign, lease.attempt, message.reason)
+                aside = self._campaign.fail(lease.attempt, message.reason)
                 fate = "is set aside" if aside else "will be tried again"
                 self._say(f"task {lease.index} failed and {fate}: {message.reason}")
             elif isinstance(message, Died):
@@ -159,15 +151,10 @@ class CampaignRun:
 
     def _accept(self, finished: list[Finished]) -> None:
         leases = [self._leases.pop(message.token) for message in finished]
-        deliveries = [
-            Delivery(
-                message.token, message.evaluation.result, message.evaluation.seconds, message.evaluation.provenance
-            )
-            for message in finished
-        ]
-        events = self._ledger.accept(self._campaign, self._plan, deliveries)
+        deliveries = [Delivery(message.token, message.evaluation) for message in finished]
+        events = self._campaign.deliver(deliveries)
         for lease, delivery, event in zip(leases, deliveries, events, strict=True):
-            self._effort.finished(lease.work, delivery.seconds)
+            self._effort.finished(lease.work, delivery.evaluation.seconds)
             if event is None:
                 self._tasks_done += 1
                 self._work_done += lease.work
@@ -177,7 +164,7 @@ class CampaignRun:
 
     def _bury(self, message: Died) -> None:
         """A worker died: its tasks go back to the queue, unharmed by that."""
-        self._ledger.release(message.tokens, Outcome.PREEMPTED, message.reason)
+        self._campaign.release(message.tokens, Outcome.PREEMPTED, message.reason)
         for token in message.tokens:
             del self._leases[token]
         self._say(f"{message.reason}; its tasks go back to the queue")
@@ -188,17 +175,17 @@ class CampaignRun:
 
     def _release_the_dead(self) -> None:
         """Leases of processes of this host that no longer exist."""
-        for worker, host, process in self._ledger.running(self._campaign):
-            if is_dead(host, process):
-                self._ledger.release_worker(worker, "its process is gone")
+        for holder in self._campaign.lease_holders():
+            if is_dead(holder.host, holder.process):
+                self._campaign.release_worker(holder.worker, "its process is gone")
 
     def _give_back(self, outcome: Outcome, note: str | None) -> None:
         if self._leases:
-            self._ledger.release(self._leases, outcome, note)
+            self._campaign.release(self._leases, outcome, note)
 
     def _step(self, message: str | None = None) -> Step:
         return Step(self._tasks_done, self._work_done, self._effort.work, self._effort.seconds, message)
 
     def _report(self, stopped: str | None) -> RunReport:
-        set_aside = self._ledger.progress(self._campaign).tasks.get(TaskState.SET_ASIDE, 0)
+        set_aside = self._campaign.progress().tasks.get(TaskState.SET_ASIDE, 0)
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, set_aside)

@@ -111,7 +111,7 @@ class RemoteCampaign:
         return bool(self._call("POST", "/failures", attempt=attempt, reason=reason[:1000])["set_aside"])
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
-        """Hand in results; the event of each (Ledger.accept)."""
+        """Hand in results; the event of each (Campaign.deliver)."""
         documents = [wire.delivery_document(each) for each in deliveries]
         events = self._call("POST", "/results", deliveries=documents)["events"]
         return [None if event is None else EventKind(event) for event in events]

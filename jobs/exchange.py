@@ -5,38 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from db import CampaignRecord, Export, Ledger, joined, read_export
+from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import CampaignMismatch
 from db.states import EventKind
 from jobs.evaluation import plan_of
 from jobs.identity import Identity
-from langford.methods import Count, Plan, PlanKey, merge
+from langford.methods import Count, Plan, merge
 
 
 def plan_for(export: Export) -> Plan:
     """The plan that an export's tasks belong to; raises CampaignMismatch when it has other tasks."""
-    plan = plan_of(PlanKey(export.problem, export.method, export.depth))
+    plan = plan_of(export.key)
     if len(plan.work) != export.tasks:
         raise CampaignMismatch(
-            f"{export.campaign} was split into {export.tasks} tasks, this version splits it into "
+            f"{export.name} was split into {export.tasks} tasks, this version splits it into "
             f"{len(plan.work)}: use the version that exported it"
         )
     return plan
 
 
-def take(ledger: Ledger, file: Path) -> tuple[CampaignRecord, list[EventKind | None]]:
+def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
     """Import a file into a ledger, creating the campaign if need be.
 
-    Returns the campaign and one event per result that was new (db.Ledger.take).
+    Returns the campaign and one event per result that was new (db.Campaign.take).
     """
     export = read_export(file)
     plan = plan_for(export)
-    campaign = ledger.create_campaign(
-        export.campaign, export.problem, export.method, export.depth, plan.work.tolist()
-    )
+    campaign = ledger.create_campaign(export.name, export.key, plan.work.tolist())
     identity = Identity.fresh()
     ledger.enrol(identity.worker, identity.host, identity.process)
-    return campaign, ledger.take(campaign, plan, identity.worker, export.results)
+    return campaign, campaign.take(identity.worker, export.results)
 
 
 def count_of(files: Sequence[Path]) -> tuple[Export, Count]:

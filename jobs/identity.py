@@ -14,18 +14,25 @@ from langford.devices import Device
 
 @dataclass(frozen=True)
 class Identity:
-    """A worker's identity as the ledger keeps it."""
+    """A worker's identity as the ledger keeps it.
+
+    Attributes:
+        worker: a fresh UUID.
+        host: the name of its machine.
+        process: what identifies it on its host.
+        device_kind: "cuda" when one of its devices is a GPU, else "cpu".
+    """
 
     worker: str
     host: str
     process: str
-    kernel: str
+    device_kind: str
 
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
-        kernel = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
-        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), kernel)
+        device_kind = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
+        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), device_kind)
 
 
 def process_name(pid: int) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -226,9 +226,9 @@ def _receive(communicator: Any, source: int, tag: int) -> bytes:
     return bytes(content)
 
 
-def _result_document(result: PartialResult) -> Sequence[str]:
-    return [str(result.index), str(result.value), str(result.residue), str(result.evaluated)]
+def _result_document(result: PartialResult) -> dict[str, Any]:
+    return {"index": result.index, **result.to_text()}
 
 
-def _result_of(document: Sequence[str]) -> PartialResult:
-    return PartialResult(*map(int, document))
+def _result_of(document: dict[str, Any]) -> PartialResult:
+    return PartialResult.from_text(**document)

@@ -1,7 +1,7 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
     GET  /campaigns/NAME              reader  how far it is
-    POST /campaigns/NAME/workers      worker  {worker, host, process, kernel}
+    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind}
     POST /campaigns/NAME/leases       worker  {worker, count, seconds} → {leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
@@ -18,9 +18,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -29,21 +28,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from db import CampaignRecord, Ledger
+from db import Campaign, Ledger
 from db.errors import LedgerError, WorkerDistrusted
 from db.states import Outcome, Role
 from jobs import wire
-from jobs.campaign import key_of
-from jobs.evaluation import plan_of
 from jobs.wire import BadMessage
-from langford.methods import Plan
 
 LARGEST_BODY = 4 * 2**20
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MOST_ADDRESSES = 10_000
 LONGEST_LEASE = 24 * 3600
 
-Operation = Callable[[Ledger, CampaignRecord, Any], dict[str, Any]]
+Operation = Callable[[Ledger, Campaign, Any], dict[str, Any]]
 
 
 class RateLimit:
@@ -72,8 +68,8 @@ class RateLimit:
 def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = None) -> Starlette:
     """The server of these campaigns of a ledger; raises NoSuchCampaign."""
     campaigns = {name: ledger.campaign(name) for name in names}
-    # Now, and not while the first worker waits for an answer.
-    plans = {campaign.id: plan_of(key_of(campaign)) for campaign in campaigns.values()}
+    for campaign in campaigns.values():
+        campaign.plan  # noqa: B018 -- made now, and not while the first worker waits for an answer
     limit = limit or RateLimit()
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
@@ -86,7 +82,7 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
             if scheme.lower() != "bearer" or not token:
                 return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
             # Without a token of the campaign nobody learns whether it exists.
-            own = await run_in_threadpool(ledger.role_of, campaign, token) if campaign else None
+            own = await run_in_threadpool(campaign.role_of, token) if campaign else None
             if campaign is None or own is None:
                 return _error(403, "this token is not one of such a campaign")
             if not own.includes(role):
@@ -116,7 +112,7 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
             route("/renewals", "POST", Role.WORKER, _renew),
             route("/releases", "POST", Role.WORKER, _release),
             route("/failures", "POST", Role.WORKER, _fail),
-            route("/results", "POST", Role.WORKER, partial(_accept, plans)),
+            route("/results", "POST", Role.WORKER, _deliver),
             route("/retries", "POST", Role.ADMIN, _retry),
         ]
     )
@@ -144,73 +140,60 @@ def _error(status: int, message: str, headers: dict[str, str] | None = None) -> 
     return JSONResponse({"error": message}, status, headers)
 
 
-def _info(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
-    tasks, work = ledger.standing(campaign)
-    return asdict(
-        wire.CampaignInfo(
-            campaign.name,
-            campaign.problem.name,
-            campaign.method,
-            campaign.depth,
-            campaign.tasks,
-            campaign.work,
-            tasks,
-            work,
-            ledger.rechecks(campaign),
-        )
-    )
+def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+    standing, rechecks = campaign.standing(), campaign.rechecks()
+    info = wire.CampaignInfo(campaign.name, campaign.key, campaign.tasks, campaign.work, standing, rechecks)
+    return wire.info_document(info)
 
 
-def _enrol(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
-    names = "worker", "host", "process", "kernel"
+def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+    names = "worker", "host", "process", "device_kind"
     fields = wire.exactly(document, *names)
-    worker, host, process, kernel = (wire.text(fields[name]) for name in names)
-    ledger.enrol(worker[:36], host[:255], process[:80], kernel[:10])
+    worker, host, process, device_kind = (wire.text(fields[name]) for name in names)
+    ledger.enrol(worker[:36], host[:255], process[:80], device_kind[:10])
     return {}
 
 
-def _lease(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _lease(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "worker", "count", "seconds")
     count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
-    leases = ledger.lease(campaign, wire.text(fields["worker"]), count, _seconds(fields["seconds"]))
+    leases = campaign.lease(wire.text(fields["worker"]), count, _seconds(fields["seconds"]))
     return {"leases": [asdict(lease) for lease in leases]}
 
 
-def _renew(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _renew(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "seconds")
-    return {"running": sorted(ledger.renew(_attempts(ledger, campaign, fields), _seconds(fields["seconds"])))}
+    return {"running": sorted(campaign.renew(_attempts(fields), _seconds(fields["seconds"])))}
 
 
-def _release(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _release(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "outcome", "note")
     if fields["outcome"] not in (Outcome.RELEASED, Outcome.PREEMPTED):
         raise BadMessage("an attempt is given back as released or preempted")
-    ledger.release(_attempts(ledger, campaign, fields), Outcome(fields["outcome"]), wire.text(fields["note"]))
+    campaign.release(_attempts(fields), Outcome(fields["outcome"]), wire.text(fields["note"]))
     return {}
 
 
-def _fail(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _fail(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempt", "reason")
-    [attempt] = _attempts(ledger, campaign, {"attempts": [fields["attempt"]]}) or [-1]
-    return {"set_aside": ledger.fail(campaign, attempt, wire.text(fields["reason"]))}
+    return {"set_aside": campaign.fail(wire.integer(fields["attempt"]), wire.text(fields["reason"]))}
 
 
-def _accept(plans: Mapping[int, Plan], ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
+def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "deliveries")
     deliveries = [wire.delivery_of(each) for each in wire.several(fields["deliveries"])]
-    if any(each.result.index >= campaign.tasks for each in deliveries):
+    if any(each.evaluation.result.index >= campaign.tasks for each in deliveries):
         raise BadMessage(f"the campaign has {campaign.tasks} tasks")
-    return {"events": ledger.accept(campaign, plans[campaign.id], deliveries)}
+    return {"events": campaign.deliver(deliveries)}
 
 
-def _retry(ledger: Ledger, campaign: CampaignRecord, document: Any) -> dict[str, Any]:
-    return {"reopened": ledger.reopen(campaign)}
+def _retry(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+    return {"reopened": campaign.reopen()}
 
 
 def _seconds(value: Any) -> float:
     return min(wire.real(value), LONGEST_LEASE)
 
 
-def _attempts(ledger: Ledger, campaign: CampaignRecord, fields: dict[str, Any]) -> list[int]:
-    """Those of the attempts that are the campaign's: a token opens no other campaign."""
-    return ledger.own_attempts(campaign, [wire.integer(each) for each in wire.several(fields["attempts"])])
+def _attempts(fields: dict[str, Any]) -> list[int]:
+    return [wire.integer(each) for each in wire.several(fields["attempts"])]

@@ -6,40 +6,45 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from db import CampaignRecord, Ledger
-from jobs.campaign import key_of
+from db import Campaign
+from db.states import TaskState
 from jobs.evaluation import evaluate
-from langford.methods import plan_of
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A task's value in the ledger (None: not done yet) and the one found here."""
+    """A task's value in the ledger and the one computed here.
+
+    Attributes:
+        index: the task.
+        recorded: its value in the ledger; None when it is not done yet.
+        recomputed: its value computed here.
+    """
 
     index: int
     recorded: int | None
-    found: int
+    recomputed: int
 
     @property
     def verdict(self) -> str:
-        """ "agrees", "differs" or "not done yet"."""
+        """"agrees", "differs" or "not done yet"."""
         if self.recorded is None:
             return "not done yet"
-        return "agrees" if self.recorded == self.found else "differs"
+        return "agrees" if self.recorded == self.recomputed else "differs"
 
 
-def choose(ledger: Ledger, campaign: CampaignRecord, sample: int, seed: int | None) -> list[int]:
+def choose(campaign: Campaign, sample: int, seed: int | None) -> list[int]:
     """Random tasks among those done, without repetition."""
-    done = [task.index for task in ledger.tasks(campaign, "done")]
+    done = [task.index for task in campaign.task_records(TaskState.DONE)]
     return sorted(Random(seed).sample(done, min(sample, len(done))))
 
 
-def compare(ledger: Ledger, campaign: CampaignRecord, indices: list[int]) -> Iterator[Comparison]:
+def compare(campaign: Campaign, indices: list[int]) -> Iterator[Comparison]:
     """Evaluate each task again; raises TaskIndexOutOfRange before any is evaluated."""
-    plan = plan_of(key_of(campaign))
     for index in indices:
-        plan.require(index)
-    recorded = {task.index: task.value for task in ledger.tasks(campaign)}
+        campaign.plan.require(index)
+    recorded = {task.index: task.value for task in campaign.task_records()}
     for index in indices:
         value = recorded[index]
-        yield Comparison(index, None if value is None else int(value), evaluate(plan, index).result.value)
+        recomputed = evaluate(campaign.plan, index).result.value
+        yield Comparison(index, None if value is None else int(value), recomputed)

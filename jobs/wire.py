@@ -6,16 +6,19 @@ Integers of results travel as decimal text: they exceed what JSON readers keep e
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from db import Delivery, Lease
+from db import Delivery, Lease, Standing
 from langford.errors import LangfordError
-from langford.result import PartialResult
+from langford.methods import PlanKey
+from langford.problem import Problem
+from langford.result import BadText, Evaluation, PartialResult
 
-LONGEST_NUMBER = 200
 LONGEST_TEXT = 4_000
 MOST_AT_ONCE = 1_000
+T = TypeVar("T")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """JSON can spell halves of characters, which no encoding has."""
 
@@ -26,49 +29,81 @@ class BadMessage(LangfordError):
 
 @dataclass(frozen=True)
 class CampaignInfo:
-    """What a worker has to know of a campaign, and how far it is."""
+    """What a worker has to know of a campaign, and how far it is.
+
+    Attributes:
+        name: the campaign's.
+        key: its plan.
+        tasks: number of tasks.
+        work: estimated work of all tasks.
+        standing: tasks and work by state.
+        rechecks: tasks with a result that wait for another worker's.
+    """
 
     name: str
-    problem: str
-    method: str
-    depth: int
+    key: PlanKey
     tasks: int
     work: float
-    tasks_by_state: dict[str, int]
-    work_by_state: dict[str, float]
+    standing: Standing
     rechecks: int
-    """Tasks with a result that wait for another worker's."""
 
-    @property
-    def unfinished(self) -> int:
-        """Tasks that are neither done nor set aside."""
-        return self.tasks_by_state.get("ready", 0) + self.tasks_by_state.get("leased", 0)
+
+def info_document(info: CampaignInfo) -> dict[str, Any]:
+    """What is known of a campaign as JSON."""
+    return {
+        "name": info.name,
+        "problem": info.key.problem.name,
+        "method": info.key.method,
+        "depth": info.key.depth,
+        "tasks": info.tasks,
+        "work": info.work,
+        "tasks_by_state": info.standing.tasks,
+        "work_by_state": info.standing.work,
+        "rechecks": info.rechecks,
+    }
 
 
 def info_of(document: Any) -> CampaignInfo:
-    """The CampaignInfo that a document of the server holds."""
+    """The CampaignInfo that a document of the server holds; raises BadMessage."""
+    names = "name", "problem", "method", "depth", "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
     try:
-        return CampaignInfo(**document)
-    except TypeError as error:
+        fields = exactly(document, *names)
+    except BadMessage as error:
         raise BadMessage(f"the server describes its campaign in another way ({error}): use its version") from error
+    key = PlanKey(Problem.parse(text(fields["problem"])), text(fields["method"]), integer(fields["depth"]))
+    standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
+    return CampaignInfo(
+        text(fields["name"]),
+        key,
+        integer(fields["tasks"]),
+        real(fields["work"]),
+        standing,
+        integer(fields["rechecks"]),
+    )
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as JSON."""
-    numbers = {key: str(value) for key, value in asdict(delivery.result).items()}
+    """A delivery as JSON; the index as text too, as earlier versions have it in their outboxes."""
+    evaluation = delivery.evaluation
     return {
         "attempt": delivery.attempt,
-        **numbers,
-        "seconds": delivery.seconds,
-        "provenance": delivery.provenance,
+        "index": str(evaluation.result.index),
+        **evaluation.result.to_text(),
+        "seconds": evaluation.seconds,
+        "provenance": evaluation.provenance,
     }
 
 
 def delivery_of(document: Any) -> Delivery:
     """The delivery that a document holds; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "value", "residue", "evaluated", "seconds", "provenance")
-    result = PartialResult(*(number(fields[name]) for name in ("index", "value", "residue", "evaluated")))
-    return Delivery(integer(fields["attempt"]), result, real(fields["seconds"]), text(fields["provenance"]))
+    try:
+        index = int(text(fields["index"]))
+        result = PartialResult.from_text(integer(index), fields["value"], fields["residue"], fields["evaluated"])
+    except (BadText, ValueError) as error:
+        raise BadMessage(str(error)) from error
+    evaluation = Evaluation(result, real(fields["seconds"]), text(fields["provenance"]))
+    return Delivery(integer(fields["attempt"]), evaluation)
 
 
 def lease_of(document: Any) -> Lease:
@@ -91,16 +126,9 @@ def integer(value: Any, least: int = 0, most: int = 2**62) -> int:
     return value
 
 
-def number(value: Any) -> int:
-    """An integer of any size in decimal text."""
-    if not isinstance(value, str) or len(value) > LONGEST_NUMBER or not value.lstrip("-").isdecimal():
-        raise BadMessage(f"expected an integer as decimal text, not {value!r:.60}")
-    return int(value)
-
-
 def real(value: Any) -> float:
     """A finite non-negative number."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e18:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e30:
         raise BadMessage(f"expected a number, not {value!r:.60}")
     return float(value)
 
@@ -110,6 +138,13 @@ def text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or NO_TEXT.search(value):
         raise BadMessage(f"expected a text of at most {LONGEST_TEXT} characters")
     return value
+
+
+def by_state(value: Any, figure: Callable[[Any], T]) -> dict[str, T]:
+    """A figure for each state of tasks."""
+    if not isinstance(value, dict):
+        raise BadMessage("expected an object with a figure for each state")
+    return {text(state): figure(entry) for state, entry in value.items()}
 
 
 def several(values: Any) -> list[Any]:

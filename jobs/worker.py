@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from db import Delivery, Lease
-from db.states import EventKind, Outcome
+from db.states import EventKind, Outcome, TaskState
 from jobs.campaign import RunReport
 from jobs.client import Backoff, RemoteCampaign, ServerAway
 from jobs.effort import LEASE_SECONDS, Effort
@@ -19,8 +19,6 @@ from jobs.outbox import Outbox
 from jobs.pool import Died, Failed, Finished, WorkerPool
 from jobs.wire import MOST_AT_ONCE, CampaignInfo
 from langford.devices import Device
-from langford.methods import PlanKey
-from langford.problem import Problem
 
 WAIT_SECONDS = 0.5
 """For results, which end the wait at once; signals and the return of the server are noticed after it."""
@@ -73,15 +71,15 @@ class RemoteRun:
         self._renewed = time.monotonic()
         stopped = self._await_server()
         info = self._info
-        if stopped is None and info is not None and (info.unfinished or info.rechecks):
-            pool = WorkerPool(PlanKey(Problem.parse(info.problem), info.method, info.depth), self._devices)
+        if stopped is None and info is not None and (info.standing.unfinished or info.rechecks):
+            pool = WorkerPool(info.key, self._devices)
             try:
                 stopped = self._work(pool)
             finally:
                 pool.stop()
                 self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped or "end")
         self._flush(at_once=True)
-        set_aside = self._info.tasks_by_state.get("set-aside", 0) if self._info else 0
+        set_aside = self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, set_aside)
 
     def _await_server(self) -> str | None:
@@ -120,7 +118,7 @@ class RemoteRun:
     def _nothing_left(self) -> bool:
         """Whether all tasks are done, and no recheck is for this worker."""
         info = self._info
-        return info is not None and not info.unfinished and not (info.rechecks and self._served)
+        return info is not None and not info.standing.unfinished and not (info.rechecks and self._served)
 
     # -- talking to the server ----------------------------------------------------------------
 
@@ -179,7 +177,7 @@ class RemoteRun:
             for delivery, event in zip(batch, events, strict=True):
                 self._outbox.remove(delivery)
                 if event not in (None, EventKind.CONFIRMED):
-                    self._say(f"task {delivery.result.index}: its result is {event}")
+                    self._say(f"task {delivery.evaluation.result.index}: its result is {event}")
             self._unkept = []
         if waiting and not self._leases:
             self._asking.succeeded()  # that may have been the last of all
@@ -202,15 +200,14 @@ class RemoteRun:
                 self._bury(message)
 
     def _keep(self, message: Finished) -> None:
-        found = message.evaluation
-        delivery = Delivery(message.token, found.result, found.seconds, found.provenance)
+        delivery = Delivery(message.token, message.evaluation)
         try:
             self._outbox.put(delivery)
         except OSError as error:
             # Better in memory than nowhere: it is delivered as soon as the server answers.
             self._unkept.append(delivery)
             self._say(f"the outbox {self._outbox.folder} does not take results ({error.strerror}); make room")
-        self._effort.finished(self._leases.pop(message.token).work, found.seconds)
+        self._effort.finished(self._leases.pop(message.token).work, message.evaluation.seconds)
 
     def _bury(self, message: Died) -> None:
         tokens = list(message.tokens)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from db import Standing
 from jobs.client import ServerAway
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
@@ -16,8 +17,6 @@ from slurm.scheduler import Scheduler
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
 """So often may workers be replaced while no task changes its state."""
-
-Standing = Callable[[], Mapping[str, int]]
 
 
 class QueueKeeper:
@@ -28,7 +27,7 @@ class QueueKeeper:
         scheduler: Scheduler,
         name: str,
         script: Callable[[int], str],
-        standing: Standing,
+        standing: Callable[[], Standing],
         most: int,
         seconds: float = SECONDS_BETWEEN_QUESTIONS,
         say: Callable[[str], None] = lambda message: None,
@@ -38,7 +37,7 @@ class QueueKeeper:
         Args:
             name: of the jobs.
             script: the text for an array of so many elements.
-            standing: tasks by state, from the ledger or its server.
+            standing: how many tasks are in which state, from the ledger or its server.
             most: elements waiting or running at any time.
             seconds: between two questions to the scheduler.
             stop_reason: asked often; a string ends the keeping, not the elements.
@@ -78,7 +77,7 @@ class QueueKeeper:
         Raises SchedulerSilent, SubmissionRefused and ServerAway, having changed nothing more.
         """
         standing = self._standing()
-        unfinished = standing.get("ready", 0) + standing.get("leased", 0)
+        unfinished = standing.unfinished
         if not unfinished:
             self._scheduler.cancel_pending(self._name)
             return None
@@ -86,7 +85,7 @@ class QueueKeeper:
         missing = min(self._most, unfinished) - present
         if missing <= 0:
             return 0
-        self._watch(standing)
+        self._watch(standing.tasks)
         if self._largest is None:
             self._largest = self._scheduler.largest_array()
         left = missing
@@ -98,10 +97,10 @@ class QueueKeeper:
             present += size
         return missing
 
-    def _watch(self, standing: Mapping[str, int]) -> None:
+    def _watch(self, tasks: Mapping[str, int]) -> None:
         """Count the rounds in which elements were missing and no task had changed."""
-        self._fruitless = self._fruitless + 1 if standing == self._last_change else 0
-        self._last_change = dict(standing)
+        self._fruitless = self._fruitless + 1 if tasks == self._last_change else 0
+        self._last_change = dict(tasks)
         if self._fruitless >= FRUITLESS_ROUNDS:
             raise WorkersEndAtOnce(
                 f"{self._fruitless} times in a row workers of {self._name} were missing and no task had changed: "

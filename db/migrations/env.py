@@ -1,4 +1,4 @@
-"""Alembic environment: runs on the connection that :func:`db.engine.upgrade` hands over."""
+"""Alembic environment: runs on the connection that :func:`db.schema.upgrade` hands over."""
 
 from alembic import context
 

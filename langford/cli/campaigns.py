@@ -102,9 +102,9 @@ def _depth(book: Any, name: str | None, problem: Problem, method: Any, device: A
     from langford.methods import task_depth
 
     for campaign in book.campaigns():
-        same = campaign.problem == problem and campaign.method == method.name
+        same = (campaign.problem, campaign.key.method) == (problem, method.name)
         if same and name in (None, campaign.name):
-            return int(campaign.depth)
+            return int(campaign.key.depth)
     if seconds is None and device == CPU:
         return int(method.suggested_depth(problem))
     return task_depth(problem, method, device, seconds or GPU_TASK_SECONDS)
@@ -121,15 +121,15 @@ def status(name: str | None, ledger: str, as_json: bool) -> None:
 
     book = Ledger(ledger)
     campaigns = [book.campaign(name)] if name else book.campaigns()
-    found = [(campaign, book.progress(campaign)) for campaign in campaigns]
+    found = [(campaign, campaign.progress()) for campaign in campaigns]
     if as_json:
         display.print_json(
             [
                 {
                     "campaign": campaign.name,
                     "problem": campaign.problem.name,
-                    "method": campaign.method,
-                    "depth": campaign.depth,
+                    "method": campaign.key.method,
+                    "depth": campaign.key.depth,
                     "tasks": progress.tasks,
                     "work": progress.work,
                     "share_of_work": _share(campaign.work, progress.work),
@@ -196,7 +196,8 @@ def result(names: tuple[str, ...], ledger: str, from_files: bool, as_json: bool)
 
     export, count = exchange.count_of([Path(name) for name in names])
     seconds = sum(each.seconds for each in export.results)
-    print_count(display, export.campaign, export.problem, export.method, export.depth, count, seconds, as_json)
+    key = export.key
+    print_count(display, export.name, key.problem, key.method, key.depth, count, seconds, as_json)
 
 
 @click.command()
@@ -212,7 +213,7 @@ def tasks(name: str, ledger: str, state: str | None, as_json: bool) -> None:
     from langford.cli import display
 
     book = Ledger(ledger)
-    found = book.tasks(book.campaign(name), state)
+    found = book.campaign(name).task_records(state)
     if as_json:
         display.print_json([asdict(task) for task in found])
         return
@@ -236,7 +237,7 @@ def retry(name: str, ledger: str) -> None:
     from db import Ledger
 
     book = Ledger(ledger)
-    print(f"{book.reopen(book.campaign(name))} tasks go back to the queue")
+    print(f"{book.campaign(name).reopen()} tasks go back to the queue")
 
 
 @click.command(
@@ -266,10 +267,10 @@ def verify(
 
     book = Ledger(ledger)
     campaign = book.campaign(name)
-    chosen = list(indices) or verification.choose(book, campaign, sample, seed)
+    chosen = list(indices) or verification.choose(campaign, sample, seed)
     verdicts = set()
-    for each in verification.compare(book, campaign, chosen):
-        print(f"task {each.index}: {each.found} {each.verdict}")
+    for each in verification.compare(campaign, chosen):
+        print(f"task {each.index}: {each.recomputed} {each.verdict}")
         verdicts.add(each.verdict)
     if "differs" in verdicts:
         context.exit(WRONG)

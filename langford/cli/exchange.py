@@ -24,7 +24,7 @@ def export(name: str, ledger: str, out: Path | None) -> None:
     from db import Ledger
 
     book = Ledger(ledger)
-    exported = book.exported(book.campaign(name))
+    exported = book.campaign(name).export()
     file = out or Path(f"{name}.jsonl.gz")
     replace_file(file, exported.to_bytes())
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")

@@ -61,7 +61,7 @@ def create(
     book = Ledger(ledger, create=True)
     campaign = create_campaign(book, key, name)
     if replicate is not None:
-        book.replicate(campaign, replicate)
+        campaign.set_recheck_share(replicate)
     print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
 
 
@@ -83,9 +83,9 @@ def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
     book = Ledger(ledger)
     record = book.campaign(campaign)
     if revoke:
-        print(f"{book.revoke_tokens(record)} tokens revoked")
+        print(f"{record.revoke_tokens()} tokens revoked")
     else:
-        print(book.new_token(record, Role(role)))
+        print(record.new_token(Role(role)))
 
 
 @click.command(
@@ -128,7 +128,7 @@ def serve(
     book = Ledger(ledger)
     if replicate is not None:
         for name in names:
-            book.replicate(book.campaign(name), replicate)
+            book.campaign(name).set_recheck_share(replicate)
     app = server.application(book, names)
     uvicorn.run(
         app,

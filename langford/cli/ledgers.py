@@ -33,7 +33,8 @@ def copy(source: str, target: str) -> None:
 @click.argument("where")
 def upgrade(where: str) -> None:
     """Bring a ledger of an earlier version to this version's schema."""
-    from db import engine
+    from db import Database
+    from db.schema import SCHEMA
 
-    engine.open_engine(where, create=False, earlier=True).dispose()
-    print(f"{where} has schema {engine.SCHEMA}")
+    Database(where, upgrade=True).close()
+    print(f"{where} has schema {SCHEMA}")

@@ -49,7 +49,7 @@ def create_campaign(book: Any, key: Any, name: str | None) -> Any:
 
     plan = plan_of(key)
     name = name or key.name
-    return book.create_campaign(name, plan.problem, key.method, key.depth, plan.work.tolist())
+    return book.create_campaign(name, key, plan.work.tolist())
 
 
 def work_off(
@@ -84,7 +84,7 @@ def conclude(book: Any, campaign: Any, report: Any, stop: StopSignals, ledger: s
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return TASKS_SET_ASIDE
-    left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
+    left = campaign.tasks - campaign.progress().tasks.get("done", 0)
     if left:
         why = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
         display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
@@ -99,9 +99,9 @@ def print_result(book: Any, name: str, as_json: bool) -> None:
     from langford.cli import display
 
     campaign = book.campaign(name)
-    count = campaigns.result(book, campaign)
-    seconds = book.progress(campaign).seconds
-    print_count(display, name, campaign.problem, campaign.method, campaign.depth, count, seconds, as_json)
+    count = campaigns.result(campaign)
+    seconds, key = campaign.progress().seconds, campaign.key
+    print_count(display, name, key.problem, key.method, key.depth, count, seconds, as_json)
 
 
 def print_count(

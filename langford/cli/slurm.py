@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from langford.cli.options import chosen_token, device_option, ledger_option, token_option, trust_option
 from langford.cli.running import StopSignals, seconds_of
+
+if TYPE_CHECKING:
+    from db import Standing
 
 LANGFORD = (sys.executable, "-m", "langford")
 
@@ -195,7 +198,7 @@ def _keeper(campaign: str, options: dict[str, Any], stop_reason: Callable[[], st
     )
 
 
-def _through_server(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], dict[str, int]]]:
+def _through_server(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], Standing]]:
     """What an element runs, and who knows how far the campaign is."""
     from jobs.client import RemoteCampaign
 
@@ -203,10 +206,10 @@ def _through_server(campaign: str, options: dict[str, Any]) -> tuple[list[str], 
     server = RemoteCampaign(url, chosen_token(options["token_file"]), options["certificate"])
     files = {name: options[name] for name in ("token_file", "certificate") if options[name]}
     given = [text for name, file in files.items() for text in (f"--{name.replace('_', '-')}", str(file.absolute()))]
-    return [*LANGFORD, "work", url, *given], lambda: server.info().tasks_by_state
+    return [*LANGFORD, "work", url, *given], lambda: server.info().standing
 
 
-def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], dict[str, int]]]:
+def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], Standing]]:
     from db import Ledger
 
     ledger = options["ledger"] if "://" in options["ledger"] else str(Path(options["ledger"]).absolute())
@@ -221,12 +224,12 @@ def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], 
         "--copies",
         str(problem.copies),
         "--method",
-        record.method,
+        record.key.method,
         "--depth",
-        str(record.depth),
+        str(record.key.depth),
         "--name",
         campaign,
         "--ledger",
         ledger,
     ]
-    return command, lambda: book.standing(record)[0]
+    return command, record.standing

@@ -18,17 +18,16 @@ import pytest
 
 from db import Delivery, Ledger
 from db.states import Role
-from jobs.campaign import key_of, result
+from jobs.campaign import result
 from jobs.client import RemoteCampaign, ServerRefuses
 from jobs.evaluation import plan_of
 from jobs.identity import Identity
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
 from langford.problem import Problem
+from langford.result import Evaluation
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
-from tests.integration.test_ledger_files import small_disk
-
-__all__ = ["small_disk"]
+from tests.ports import free_port
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
 LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
@@ -36,20 +35,14 @@ LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 NAME = "farmed"
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 class Farm:
     """A campaign in a ledger, its server, and its workers."""
 
     def __init__(self, folder: Path, key: PlanKey) -> None:
         self.folder, self.port = folder, free_port()
-        self.ledger, plan = Ledger(str(folder / "langford.db"), create=True), plan_of(key)
-        self.campaign = self.ledger.create_campaign(NAME, plan.problem, key.method, key.depth, plan.work.tolist())
-        self.token = self.ledger.new_token(self.campaign, Role.WORKER)
+        self.ledger = Ledger(str(folder / "langford.db"), create=True)
+        self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
+        self.token = self.campaign.new_token(Role.WORKER)
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
@@ -77,7 +70,7 @@ class Farm:
         return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **variables)
 
     def done(self) -> int:
-        return self.ledger.standing(self.campaign)[0].get("done", 0)
+        return self.campaign.standing().tasks.get("done", 0)
 
     def wait_until(self, enough: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 100
@@ -90,8 +83,8 @@ class Farm:
         for worker in workers:
             _, errors = worker.communicate(timeout=150)
             assert worker.returncode == 0, errors
-        assert result(self.ledger, self.campaign).published == COUNT
-        progress = self.ledger.progress(self.campaign)
+        assert result(self.campaign).published == COUNT
+        progress = self.campaign.progress()
         assert progress.tasks == {"done": self.campaign.tasks}
         assert progress.conflicts == 0
 
@@ -150,7 +143,7 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
     )
     workers = [farm.work(PYTHONPATH=str(folder), SHIFT=shift) for shift in ("3600", "-3600")]
     farm.finish(*workers)
-    attempts = farm.ledger.progress(farm.campaign).attempts
+    attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
 
 
@@ -160,7 +153,7 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=30)
     assert worker.returncode == 128 + signal.SIGTERM
-    progress = farm.ledger.progress(farm.campaign)
+    progress = farm.campaign.progress()
     assert "leased" not in progress.tasks
     assert progress.attempts.get("preempted", 0) > 0
     assert not list((farm.folder / "outbox").iterdir())
@@ -170,7 +163,7 @@ def test_a_time_limit_drains(long_farm: Farm) -> None:
     worker = long_farm.work("--time-limit", "4")
     worker.communicate(timeout=60)
     assert worker.returncode == 3
-    assert "leased" not in long_farm.ledger.progress(long_farm.campaign).tasks
+    assert "leased" not in long_farm.campaign.progress().tasks
 
 
 class Proxy:
@@ -226,7 +219,7 @@ def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     stopped = farm.work("--time-limit", "0")
     stopped.communicate(timeout=60)
     assert not list(outbox.glob("*.result.json"))
-    tasks = {task.index for task in farm.ledger.tasks(farm.campaign, "done")}
+    tasks = {task.index for task in farm.campaign.task_records("done")}
     assert len(tasks) >= 5 + len(kept)
 
 
@@ -239,24 +232,24 @@ def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
 
 
 def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
-    farm.campaign = farm.ledger.replicate(farm.campaign, 0.05)
+    farm.campaign.set_recheck_share(0.05)
     farm.server.kill()
     farm.server.wait()
     farm.server = farm.serve()
-    plan = plan_of(key_of(farm.campaign))
+    plan = farm.campaign.plan
     liar, me = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token), Identity.fresh()
     liar.enrol(me)
     for lease in liar.lease(me.worker, 6, 60):
         true = plan.evaluate(lease.index)
         value = true.value + (1 << plan.expectation(lease.index).zero_bits)
         forged = replace(true, value=value, residue=residue(value))
-        assert liar.deliver([Delivery(lease.attempt, forged, 0.5, "{}")]) == [None]
+        assert liar.deliver([Delivery(lease.attempt, Evaluation(forged, 0.5, "{}"))]) == [None]
     workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
-    farm.wait_until(lambda: farm.ledger.progress(farm.campaign).attempts.get("done", 0) > 20)
+    farm.wait_until(lambda: farm.campaign.progress().attempts.get("done", 0) > 20)
     with pytest.raises(ServerRefuses, match="no more tasks"):
         farm.wait_until(lambda: liar.lease(me.worker, 1, 0.1) is None)
     farm.finish(*workers)
-    assert farm.ledger.progress(farm.campaign).rechecks < 0.05 * farm.campaign.tasks
+    assert farm.campaign.progress().rechecks < 0.05 * farm.campaign.tasks
 
 
 def test_a_wrong_token_ends_the_worker(farm: Farm) -> None:

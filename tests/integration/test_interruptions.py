@@ -52,12 +52,10 @@ def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str
 def progress(folder: Path) -> Progress | None:
     """How far the campaign is; None before there is one."""
     try:
-        ledger = Ledger(str(folder / "langford.db"))
-        found = ledger.progress(ledger.campaign("soak"))
-        ledger.close()
+        with Ledger(str(folder / "langford.db")) as ledger:
+            return ledger.campaign("soak").progress()
     except LedgerError:
         return None
-    return found
 
 
 def tasks_done(folder: Path) -> int:
@@ -168,14 +166,14 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     ledger = Ledger(str(tmp_path / "langford.db"))
     campaign = ledger.campaign("soak")
     ledger.enrol("elsewhere", "another-host", "1@2@3")
-    [lease] = ledger.lease(campaign, "elsewhere", 1, 3600)
+    [lease] = campaign.lease("elsewhere", 1, 3600)
     ledger.enrol("ghost", os.uname().nodename, "1@2@3")
-    ledger.lease(campaign, "ghost", 3, 3600)
+    campaign.lease("ghost", 3, 3600)
     done = langford(*CAMPAIGN)
     assert done.returncode == 3
     assert f"1 of {TASKS} tasks are left (other workers hold the rest)" in done.stderr
-    assert ledger.progress(campaign).attempts["expired"] == 3
-    ledger.release([lease.attempt])
+    assert campaign.progress().attempts["expired"] == 3
+    campaign.release([lease.attempt])
     ledger.close()
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 

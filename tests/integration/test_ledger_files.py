@@ -8,13 +8,17 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 
-from db import Ledger, engine
+from db import Ledger
 from db.errors import NetworkFileSystem
+from db.models import Base
+from db.mounts import refuse_network_file_system
+from tests.earlier_schemas import UNDONE
 from tests.integration.conftest import Run
 
 
@@ -58,15 +62,8 @@ def test_schemas_of_other_versions(langford: Run, tmp_path: Path) -> None:
 
 
 def test_models_and_migrations_agree(tmp_path: Path) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    from db.models import Base
-
-    ledger = Ledger(str(tmp_path / "fresh.db"), create=True)
-    with ledger._engine.connect() as connection:
+    with Ledger(str(tmp_path / "fresh.db"), create=True) as ledger, ledger.database.reading() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
-    ledger.close()
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "lustre"])
@@ -78,22 +75,10 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
         "24 23 8:2 / /home/local rw - ext4 /dev/sdb1 rw\n"
     )
     with pytest.raises(NetworkFileSystem, match=f"on {kind} \\(/home\\)"):
-        engine.refuse_network_file_system(Path("/home/me/ledger.db"), mounts)
-    engine.refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
-    engine.refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
-    engine.refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small disk needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+        refuse_network_file_system(Path("/home/me/ledger.db"), mounts)
+    refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
+    refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
+    refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
 
 
 def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
@@ -136,21 +121,6 @@ def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None
     status = langford("status")
     holder.communicate("")
     assert status.returncode == 0, status.stderr
-
-
-UNDONE = {
-    "0003": ["DROP INDEX attempt_open", "CREATE INDEX attempt_open ON attempt (ended, deadline)"],
-    "0002": [
-        "DROP TABLE recheck",
-        "DROP TABLE witness",
-        "DROP INDEX attempt_worker",
-        "ALTER TABLE campaign DROP COLUMN replicate",
-        "ALTER TABLE worker DROP COLUMN kernel",
-        "ALTER TABLE worker DROP COLUMN distrusted",
-    ],
-    "0001": ["DROP TABLE token"],
-}
-"""What makes a ledger one of that version when it has the schema of the next."""
 
 
 def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
     assert json.loads(output_of(mpirun(4, *arguments)))["count"] == "39809640"
     assert json.loads(output_of(mpirun(2, *arguments)))["count"] == "39809640"
     ledger = Ledger(str(tmp_path / "langford.db"))
-    progress = ledger.progress(ledger.campaign("langford-15-polyphase-12"))
+    progress = ledger.campaign("langford-15-polyphase-12").progress()
     assert progress.attempts == {"done": progress.tasks["done"]}
 
 
@@ -98,7 +98,7 @@ def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledg
         if (tmp_path / "langford.db").exists():
             try:
                 ledger = Ledger(str(tmp_path / "langford.db"))
-                if ledger.progress(ledger.campaign(CAMPAIGN)).tasks.get("done", 0) > 5:
+                if ledger.campaign(CAMPAIGN).progress().tasks.get("done", 0) > 5:
                     return process, ledger
             except Exception:  # not created yet
                 pass
@@ -121,10 +121,10 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     process.communicate(timeout=60)
     assert process.returncode != 0
     psutil.wait_procs(ranks, timeout=30)
-    before = ledger.progress(ledger.campaign(CAMPAIGN)).tasks.get("done", 0)
+    before = ledger.campaign(CAMPAIGN).progress().tasks.get("done", 0)
     assert before > 5
     assert COUNT in output_of(mpirun(3, *LONG))
-    progress = ledger.progress(ledger.campaign(CAMPAIGN))
+    progress = ledger.campaign(CAMPAIGN).progress()
     assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(16), "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
 
@@ -135,7 +135,7 @@ def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
         rank.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode != 0
-    progress = ledger.progress(ledger.campaign(CAMPAIGN))
+    progress = ledger.campaign(CAMPAIGN).progress()
     assert progress.tasks["done"] > 5
     assert "leased" not in progress.tasks
     assert "running" not in progress.attempts

@@ -16,7 +16,7 @@ from jobs.campaign import result
 from slurm import Element, QueueKeeper, Resources, Scheduler, array_script
 from tests.integration.conftest import COMMAND, Run
 from tests.integration.slurm_cluster import Cluster, cluster
-from tests.integration.test_farm import free_port
+from tests.ports import free_port
 
 __all__ = ["cluster"]
 
@@ -59,14 +59,14 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
             return found
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, lambda: book.standing(campaign)[0], most=6, seconds=2, say=print)
+    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2, say=print)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
     try:
         # What is preempted before it has a lease shows nothing.
         start = time.monotonic()
-        while not book.standing(campaign)[0].get("done") and time.monotonic() < start + 120:
+        while not campaign.standing().tasks.get("done") and time.monotonic() < start + 120:
             time.sleep(0.2)
         start = time.monotonic()
         while thread.is_alive() and time.monotonic() < start + 60:
@@ -79,8 +79,8 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
         thread.join(timeout=200)
     assert kept == [None]
     assert max(present) <= 6
-    assert result(book, campaign).published == COUNT
-    progress = book.progress(campaign)
+    assert result(campaign).published == COUNT
+    progress = campaign.progress()
     print(progress.attempts, "restarts", cluster.restarts(NAME))
     assert progress.tasks == {"done": campaign.tasks}
     assert progress.conflicts == 0
@@ -140,7 +140,7 @@ def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: 
     script = array_script(name, 1, Resources(60), tmp_path, ["bash", "-c", command])
     job = cluster.call("sbatch", "--parsable", content=script).strip()
     deadline = time.monotonic() + 180
-    while not book.standing(record)[0].get("done"):
+    while not record.standing().tasks.get("done"):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     # It hangs, with leases; SLURM wakes it at its time limit to end it.
@@ -148,8 +148,8 @@ def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: 
     while "JobState=TIMEOUT" not in cluster.call("scontrol", "-o", "show", "job", job):
         assert time.monotonic() < deadline, cluster.call("scontrol", "-o", "show", "job", job)
         time.sleep(1)
-    assert 0 < book.standing(record)[0]["done"] < record.tasks
+    assert 0 < record.standing().tasks["done"] < record.tasks
     assert langford("run", *campaign).returncode == 0
-    assert result(book, record).published == 326_721_800
-    attempts = book.progress(record).attempts
+    assert result(record).published == 326_721_800
+    attempts = record.progress().attempts
     assert attempts.get("preempted", 0) + attempts.get("expired", 0) > 0

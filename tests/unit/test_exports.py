@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db import Delivery, Export, Ledger, joined, read_export
+from db import Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import EventKind
 from jobs import exchange
@@ -22,18 +22,16 @@ from langford.errors import CheckFailed, Incomplete
 from langford.problem import Problem
 from langford.reference import published
 from langford.result import Evaluation, PartialResult
+from tests.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
 from tests.databases import fresh_database
-from tests.unit.test_ledger import PLAN, PROBLEM, TASKS, TRUE, forged
 
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
 
 
 def export_of(results: list[PartialResult], seconds: float = 0.25) -> Export:
     return Export(
-        "seven",
-        PROBLEM,
-        "polyphase",
-        8,
+        NAME,
+        KEY,
         TASKS,
         tuple(Evaluation(each, seconds, '{"host": "far"}') for each in results),
     )
@@ -66,7 +64,7 @@ def test_what_is_written_is_read(
         Evaluation(PartialResult(k, value, value % 97, evaluated), round(seconds, 6), source)
         for k, (value, evaluated, seconds, source) in enumerate(drawn)
     )
-    export = Export("x", PROBLEM, "polyphase", 8, TASKS, results)
+    export = Export("x", KEY, TASKS, results)
     file = written(tmp_path_factory.mktemp("exports"), export)
     assert read_export(file) == export
     shuffled = replace(export, results=results[::-1])
@@ -82,23 +80,23 @@ def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path
     campaign, events = exchange.take(ledger, parts[0])
     assert events == [None] * half
     with pytest.raises(Incomplete):
-        result_of(ledger, campaign)
+        result_of(campaign)
     for file in (parts[0], parts[1], parts[0], parts[1]):
         exchange.take(ledger, file)
-    assert result_of(ledger, campaign).published == 26
-    progress = ledger.progress(campaign)
+    assert result_of(campaign).published == COUNT
+    progress = campaign.progress()
     assert progress.tasks == {"done": TASKS}
     assert progress.confirmed == 0
-    assert read_export(written(tmp_path, ledger.exported(campaign), "c.gz")).results == export_of(TRUE).results
-    assert exchange.count_of(parts)[1].published == 26
+    assert read_export(written(tmp_path, campaign.export(), "c.gz")).results == export_of(TRUE).results
+    assert exchange.count_of(parts)[1].published == COUNT
 
 
 def test_a_ledger_passes_over_its_own_results(ledger: Ledger, tmp_path: Path) -> None:
-    campaign = ledger.create_campaign("seven", PROBLEM, "polyphase", 8, PLAN.work.tolist())
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     ledger.enrol("a", "host", "1")
-    leases = ledger.lease(campaign, "a", TASKS, 60)
-    ledger.accept(campaign, PLAN, [Delivery(each.attempt, TRUE[each.index], 1 / 3, "{}") for each in leases])
-    _, events = exchange.take(ledger, written(tmp_path, ledger.exported(campaign)))
+    leases = campaign.lease("a", TASKS, 60)
+    campaign.deliver(true_deliveries(leases, 1 / 3))
+    _, events = exchange.take(ledger, written(tmp_path, campaign.export()))
     assert events == []
 
 
@@ -112,24 +110,23 @@ def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_
     assert events == [EventKind.CONFLICT]
     assert exchange.take(ledger, wrong)[1] == []
     with pytest.raises(ConflictingResults):
-        result_of(ledger, campaign)
+        result_of(campaign)
 
 
 def test_an_import_overtakes_a_lease(ledger: Ledger, tmp_path: Path) -> None:
-    campaign = ledger.create_campaign("seven", PROBLEM, "polyphase", 8, PLAN.work.tolist())
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     ledger.enrol("a", "host", "1")
-    [lease] = ledger.lease(campaign, "a", 1, 60)
+    [lease] = campaign.lease("a", 1, 60)
     exchange.take(ledger, written(tmp_path, export_of(TRUE)))
-    late = Delivery(lease.attempt, TRUE[lease.index], 1.0, "{}")
-    assert ledger.accept(campaign, PLAN, [late]) == [EventKind.CONFIRMED]
-    assert ledger.progress(campaign).tasks == {"done": TASKS}
+    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.CONFIRMED
+    assert campaign.progress().tasks == {"done": TASKS}
 
 
 def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tmp_path: Path) -> None:
     bad = replace(TRUE[1], value=TRUE[1].value + 1)
     with pytest.raises(CheckFailed, match="task 1"):
         exchange.take(ledger, written(tmp_path, export_of([TRUE[0], bad])))
-    assert ledger.progress(ledger.campaign("seven")).tasks == {"ready": TASKS}
+    assert ledger.campaign(NAME).progress().tasks == {"ready": TASKS}
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
@@ -184,7 +181,7 @@ def test_a_sealed_file_with_other_fields_is_no_export(tmp_path: Path) -> None:
 
 
 def test_exports_of_different_campaigns_do_not_join() -> None:
-    other = replace(export_of([]), problem=Problem.langford(8))
+    other = replace(export_of([]), key=replace(KEY, problem=Problem.langford(8)))
     with pytest.raises(CampaignMismatch):
         joined([export_of(TRUE), other])
     with pytest.raises(ConflictingResults):
@@ -196,9 +193,10 @@ def test_exports_of_different_campaigns_do_not_join() -> None:
 @pytest.mark.parametrize("file", sorted(CAMPAIGNS.glob("*.gz")), ids=lambda file: file.name)
 def test_the_campaigns_kept_here_hold(file: Path) -> None:
     export = read_export(file)
+    assert gzip.decompress(export.to_bytes()) == gzip.decompress(file.read_bytes())
     plan = exchange.plan_for(export)
     for each in export.results:
         plan.expectation(each.result.index).check(each.result)
     if len(export.results) == export.tasks:
-        assert exchange.count_of([file])[1].published == published(export.problem)
+        assert exchange.count_of([file])[1].published == published(export.key.problem)
     assert file.stat().st_size < 2 * 2**20

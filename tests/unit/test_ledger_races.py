@@ -14,27 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db import Delivery, Ledger
+from db import Campaign, Ledger
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
 from langford.result import Expectation, PartialResult
+from tests.campaigns import HOUR, KEY, NAME, TASKS, TRUE, deliver, delivery, forged, new_campaign
 from tests.databases import fresh_database
-from tests.unit.test_ledger import HOUR, PLAN, PROBLEM, TASKS, TRUE, forged, new_campaign
 
 RIVALS = 4
 
 
-def at_once(where: str, act: Callable[[Ledger, int], Any]) -> list[Any]:
+def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
     """What each of the rivals gets who act at the same moment, each on a ledger of its own."""
     together = Barrier(RIVALS)
 
     def rival(number: int) -> Any:
-        ledger = Ledger(where)
-        together.wait()
-        try:
-            return act(ledger, number)
-        finally:
-            ledger.close()
+        with Ledger(where) as ledger:
+            campaign = ledger.campaign(NAME)
+            together.wait()
+            return act(campaign, number)
 
     with ThreadPoolExecutor(RIVALS) as pool:
         return list(pool.map(rival, range(RIVALS)))
@@ -46,11 +44,11 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
-    campaign = new_campaign(Ledger(where, create=True))
+    new_campaign(Ledger(where, create=True))
 
-    def claim(ledger: Ledger, number: int) -> list[int]:
+    def claim(campaign: Campaign, number: int) -> list[int]:
         mine: list[int] = []
-        while leases := ledger.lease(campaign, "ab"[number % 2], 3, HOUR):
+        while leases := campaign.lease("ab"[number % 2], 3, HOUR):
             mine += [lease.index for lease in leases]
         return mine
 
@@ -62,25 +60,23 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
     """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
     ledger = Ledger(where, create=True)
     campaign = new_campaign(ledger)
-    attempts = [ledger.lease(campaign, "ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
+    attempts = [campaign.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
     assert {len(each) for each in attempts} == {TASKS}
 
-    def deliver(ledger: Ledger, number: int) -> list[EventKind | None]:
+    def hand_in(campaign: Campaign, number: int) -> list[EventKind | None]:
         mine = random.Random(number).sample(attempts[number], TASKS)
-        found = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
-        return ledger.accept(
-            campaign,
-            PLAN,
-            [Delivery(each.attempt, result, 0.5, "{}") for each, result in zip(mine, found, strict=True)],
+        results = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
+        return campaign.deliver(
+            [delivery(each.attempt, result) for each, result in zip(mine, results, strict=True)]
         )
 
-    events = Counter(event for own in at_once(where, deliver) for event in own)
+    events = Counter(event for own in at_once(where, hand_in) for event in own)
     assert events[None] == TASKS
     assert events[EventKind.CONFIRMED] + events[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
     assert (events[EventKind.CONFLICT] > 0) == lying
-    assert ledger.progress(campaign).tasks == {TaskState.DONE: TASKS}
+    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     if not lying:
-        assert ledger.results(campaign) == TRUE
+        assert campaign.results() == TRUE
     ledger.close()
 
 
@@ -88,8 +84,8 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
 def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger(fresh_database(kind, tmp_path), create=True)
     new_campaign(ledger)
-    campaign = ledger.create_campaign("many", PROBLEM, "polyphase", 8, [1.0] * 5000)
-    monkeypatch.setattr(PLAN, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
+    campaign = ledger.create_campaign("many", KEY, [1.0] * 5000)
+    monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
 
     @settings(max_examples=30)
     @given(
@@ -98,10 +94,10 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
         provenance=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     )
     def keep(value: int, seconds: float, provenance: str) -> None:
-        [lease] = ledger.lease(campaign, "a", 1, HOUR)
+        [lease] = campaign.lease("a", 1, HOUR)
         result = PartialResult(lease.index, value, residue(value), abs(value))
-        assert ledger.accept(campaign, PLAN, [Delivery(lease.attempt, result, seconds, provenance)]) == [None]
-        [kept] = [task for task in ledger.tasks(campaign, TaskState.DONE) if task.index == lease.index]
+        assert campaign.deliver([delivery(lease.attempt, result, seconds, provenance)]) == [None]
+        [kept] = [task for task in campaign.task_records(TaskState.DONE) if task.index == lease.index]
         numbers = result.value, result.residue, result.evaluated
         assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
         assert kept.seconds == pytest.approx(seconds, rel=1e-14)
@@ -115,8 +111,8 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
 def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
     ledger = Ledger(where, create=True)
     campaign = new_campaign(ledger)
-    assert ledger.own_attempts(campaign, [attempt]) == []
-    assert ledger.renew([attempt], HOUR) == set()
-    ledger.release([attempt])
-    assert ledger.accept(campaign, PLAN, [Delivery(attempt, TRUE[0], 0.5, "{}")]) == [EventKind.REFUSED]
+    assert campaign.renew([attempt], HOUR) == set()
+    campaign.release([attempt])
+    assert campaign.fail(attempt, "boom") is False
+    assert deliver(campaign, attempt, TRUE[0]) is EventKind.REFUSED
     ledger.close()

@@ -18,11 +18,11 @@ from jobs import server, wire
 from jobs.outbox import Outbox
 from langford.result import PartialResult
 from tests.asgi import Client
-from tests.unit.test_ledger import TASKS, TRUE, forged, new_campaign
+from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign
 
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
-    Delivery,
+    delivery,
     st.integers(0, 2**40),
     st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
     st.floats(0, 1e9),
@@ -36,8 +36,8 @@ class Farm:
     def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
         self.ledger = Ledger(str(folder / "ledger.db"), create=True)
         self.campaign = new_campaign(self.ledger)
-        self.tokens = {role: self.ledger.new_token(self.campaign, role) for role in Role}
-        self.client = Client(server.application(self.ledger, ["seven"], limit))
+        self.tokens = {role: self.campaign.new_token(role) for role in Role}
+        self.client = Client(server.application(self.ledger, [NAME], limit))
 
     def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
@@ -58,7 +58,7 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     for _ in range(2):  # a repeated request changes nothing
-        assert farm.post("/workers", worker="w", host="h", process="1", kernel="cpu").status_code == 200
+        assert farm.post("/workers", worker="w", host="h", process="1", device_kind="cpu").status_code == 200
     leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
     assert len(leases) == TASKS
     works = [lease["work"] for lease in leases]
@@ -67,27 +67,28 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     back = [leases[0]["attempt"]]
     assert farm.post("/releases", attempts=back, outcome="preempted", note="SIGTERM").status_code == 200
     assert farm.post("/failures", attempt=leases[1]["attempt"], reason="x").json() == {"set_aside": False}
-    done = [Delivery(each["attempt"], TRUE[each["index"]], 0.5, "{}") for each in leases]
+    done = [delivery(each["attempt"], TRUE[each["index"]]) for each in leases]
     assert farm.deliver(*done) == [None] * TASKS
     assert farm.deliver(*done) == [None] * TASKS
     headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
     info = wire.info_of(farm.client.get("/campaigns/seven", headers=headers).json())
-    assert info.tasks_by_state == {"done": TASKS}
-    assert info.unfinished == 0
+    assert info.standing.tasks == {"done": TASKS}
+    assert info.standing.unfinished == 0
+    assert info.key == KEY
 
 
 def test_forged_and_corrupted_results(farm: Farm) -> None:
     first, second, *_ = farm.post("/leases", worker="a", count=3, seconds=60).json()["leases"]
-    true = Delivery(first["attempt"], TRUE[first["index"]], 0.5, "{}")
+    true = delivery(first["attempt"], TRUE[first["index"]])
     assert farm.deliver(replace(true, attempt=second["attempt"])) == ["refused"]
     assert farm.deliver(replace(true, attempt=999)) == ["refused"]
-    assert farm.ledger.progress(farm.campaign).attempts == {"running": 3}
+    assert farm.campaign.progress().attempts == {"running": 3}
     corrupted = replace(TRUE[second["index"]], value=TRUE[second["index"]].value + 1)
-    assert farm.deliver(Delivery(second["attempt"], corrupted, 0.5, "{}")) == ["refused"]
+    assert farm.deliver(delivery(second["attempt"], corrupted)) == ["refused"]
     assert farm.deliver(true) == [None]
-    assert farm.deliver(replace(true, result=forged(first["index"]))) == ["conflict"]
-    assert farm.deliver(Delivery(1, PartialResult(TASKS, 0, 0, 0), 0.5, "{}")) == 400
-    assert farm.ledger.progress(farm.campaign).tasks["done"] == 1
+    assert farm.deliver(delivery(first["attempt"], forged(first["index"]))) == ["conflict"]
+    assert farm.deliver(delivery(1, PartialResult(TASKS, 0, 0, 0))) == 400
+    assert farm.campaign.progress().tasks["done"] == 1
 
 
 def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
     assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
-    assert farm.ledger.revoke_tokens(farm.campaign) == 3
+    assert farm.campaign.revoke_tokens() == 3
     assert farm.post("/retries", Role.ADMIN).status_code == 403
     for token in farm.tokens.values():
         for file in tmp_path.iterdir():
@@ -106,13 +107,13 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
 
 
 def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
-    other = farm.ledger.create_campaign("other", farm.campaign.problem, "polyphase", 8, [1.0] * TASKS)
-    [lease] = farm.ledger.lease(other, "a", 1, 60)
+    other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
+    [lease] = other.lease("a", 1, 60)
     farm.post("/releases", attempts=[lease.attempt], outcome="released", note="")
     farm.post("/failures", attempt=lease.attempt, reason="x")
     assert farm.post("/renewals", attempts=[lease.attempt], seconds=60).json() == {"running": []}
-    assert farm.deliver(Delivery(lease.attempt, TRUE[lease.index], 0.5, "{}")) == ["refused"]
-    assert farm.ledger.progress(other).attempts == {"running": 1}
+    assert farm.deliver(delivery(lease.attempt, TRUE[lease.index])) == ["refused"]
+    assert other.progress().attempts == {"running": 1}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)
     assert answer.status_code == 400, answer.text
-    assert farm.ledger.progress(farm.campaign).attempts == {}
+    assert farm.campaign.progress().attempts == {}
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
@@ -150,15 +151,32 @@ def test_limits_on_size_and_rate(tmp_path: Path) -> None:
 
 
 @given(DELIVERIES)
-def test_deliveries_travel_unchanged(delivery: Delivery) -> None:
-    assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(delivery)))) == delivery
+def test_deliveries_travel_unchanged(sent: Delivery) -> None:
+    assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(sent)))) == sent
+
+
+def test_outboxes_of_earlier_versions_are_read() -> None:
+    document = {
+        "attempt": 7,
+        "index": "3",
+        "value": "-12",
+        "residue": "5",
+        "evaluated": "9",
+        "seconds": 0.5,
+        "provenance": "{}",
+    }
+    assert wire.delivery_of(document) == delivery(7, PartialResult(3, -12, 5, 9))
+    assert wire.delivery_document(wire.delivery_of(document)) == document
+    for name, text in (("index", "-1"), ("index", "x"), ("value", "1e3"), ("residue", 5), ("evaluated", "9" * 201)):
+        with pytest.raises(wire.BadMessage):
+            wire.delivery_of({**document, name: text})
 
 
 def test_the_outbox_keeps_what_is_whole(tmp_path: Path) -> None:
     outbox = Outbox(tmp_path / "box")
-    kept = [Delivery(7, TRUE[0], 0.5, "{}"), Delivery(12, TRUE[1], 0.5, "{}")]
-    for delivery in kept:
-        outbox.put(delivery)
+    kept = [delivery(7, TRUE[0]), delivery(12, TRUE[1])]
+    for each in kept:
+        outbox.put(each)
     cut = tmp_path / "box" / "9.result.json"
     cut.write_text(json.dumps(asdict(kept[0]))[:20])
     assert sorted(Outbox(tmp_path / "box").waiting(), key=lambda each: each.attempt) == kept

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from db import Standing
 from jobs.client import ServerAway
 from slurm import Element, QueueKeeper, Resources, Scheduler, array_script, reservation_script
 from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
@@ -76,10 +77,10 @@ class Cluster(Scheduler):
 
 
 def keeper_of(
-    cluster: Cluster, standing: Mapping[str, int], most: int = 256, said: list[str] | None = None
+    cluster: Cluster, tasks: dict[str, int], most: int = 256, said: list[str] | None = None
 ) -> QueueKeeper:
     say = said.append if said is not None else print
-    return QueueKeeper(cluster, "name", str, lambda: standing, most, seconds=0, say=say)
+    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0, say=say)
 
 
 def test_missing_elements_are_submitted() -> None:
@@ -129,17 +130,19 @@ def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
 def test_trouble_passes(trouble: Exception) -> None:
     cluster, said = Cluster(), list[str]()
     cluster.trouble = trouble
-    standing = {"ready": 2}
+    tasks = {"ready": 2}
     rounds = iter(range(100))
 
     def stop() -> str | None:
         if next(rounds) == 3:
             cluster.trouble = None
         if cluster.present == 2:
-            standing.clear()
+            tasks.clear()
         return None
 
-    keeper = QueueKeeper(cluster, "name", str, lambda: standing, 5, seconds=0.01, say=said.append, stop_reason=stop)
+    keeper = QueueKeeper(
+        cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, say=said.append, stop_reason=stop
+    )
     assert keeper.run() is None
     assert cluster.sizes == [2]
     assert sum(str(trouble) in line for line in said) == 1  # not once per round
@@ -148,7 +151,7 @@ def test_trouble_passes(trouble: Exception) -> None:
 def test_a_server_that_is_away_submits_nothing() -> None:
     cluster = Cluster()
 
-    def away() -> Mapping[str, int]:
+    def away() -> Standing:
         raise ServerAway("no answer")
 
     rounds = iter([None, None, None, "SIGTERM"])

@@ -1,0 +1,237 @@
+"""One campaign of a ledger: every change of state is one method here and one transaction.
+
+A worker holds *leases*; the id of the attempt is the fencing token.  Whatever happens to a
+worker, a task is either done (its result is committed), or it can be leased again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from db import acceptance, queries, replication, tokens, transitions
+from db.database import Database
+from db.errors import ConflictingResults, UntrustedResults
+from db.exports import Export
+from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, Standing, TaskRecord
+from db.states import EventKind, Outcome, Role
+from langford.methods import Plan, PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+
+
+class Campaign:
+    """A campaign, bound to the database that it is kept in.  Methods raise the errors of :mod:`db.errors`.
+
+    Attempts of other campaigns are none of its own: no method touches them.
+
+    Attributes:
+        database: where the campaign is kept.
+        record: the campaign as it stood when it was opened, and as this object has changed it since.
+    """
+
+    def __init__(self, database: Database, record: CampaignRecord) -> None:
+        self.database, self.record = database, record
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Campaign) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[str, int]:
+        return self.database.where, self.campaign_id
+
+    # -- what it is -----------------------------------------------------------------------
+
+    @property
+    def campaign_id(self) -> int:
+        """Its number in the ledger."""
+        return self.record.campaign_id
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the ledger."""
+        return self.record.name
+
+    @property
+    def key(self) -> PlanKey:
+        """Its plan's identity: problem, method and depth."""
+        return self.record.key
+
+    @property
+    def problem(self) -> Problem:
+        """What it counts."""
+        return self.record.key.problem
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return self.record.tasks
+
+    @property
+    def work(self) -> float:
+        """Estimated work of all tasks, in the method's unit."""
+        return self.record.work
+
+    @property
+    def created(self) -> float:
+        """When it was created, in seconds since 1970."""
+        return self.record.created
+
+    @property
+    def recheck_share(self) -> float:
+        """Share of the results that another worker evaluates again."""
+        return self.record.recheck_share
+
+    def set_recheck_share(self, share: float) -> None:
+        """Have this share of the results to come evaluated again by another worker."""
+        with self.database.writing() as connection:
+            transitions.set_recheck_share(connection, self.campaign_id, share)
+        self.record = replace(self.record, recheck_share=share)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan whose expectations results are checked with; simulations may assign another."""
+        return plan_of(self.key)
+
+    # -- leases ---------------------------------------------------------------------------
+
+    def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``: rechecks of other workers' results, then ready
+        tasks, largest estimated work first.
+
+        Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
+        """
+        with self.database.writing() as connection:
+            transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
+            rechecks = replication.claim(connection, self.campaign_id, worker, count, seconds)
+            ready = transitions.claim(connection, self.campaign_id, worker, count - len(rechecks), seconds)
+        return [*rechecks, *ready]
+
+    def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
+        """Move the deadlines ``seconds`` from now; returns the attempts that still run.
+
+        An attempt that has ended (expired, say) is left out: its worker may finish all the
+        same, a late result is welcome.
+        """
+        with self.database.writing() as connection:
+            own = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            return transitions.renew(connection, list(own), seconds)
+
+    def release(
+        self, attempts: Iterable[int], outcome: Outcome = Outcome.RELEASED, note: str | None = None
+    ) -> None:
+        """Give tasks back unfinished; neither release nor preemption counts as a failure."""
+        with self.database.writing() as connection:
+            own = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(own))
+
+    def release_worker(self, worker: str, note: str) -> int:
+        """Expire all leases of a worker known to be dead; returns how many."""
+        with self.database.writing() as connection:
+            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker)
+
+    def fail(self, attempt: int, reason: str) -> bool:
+        """The task itself failed.  Returns whether it was set aside for failing too often."""
+        with self.database.writing() as connection:
+            return transitions.fail(connection, self.campaign_id, attempt, reason)
+
+    def reopen(self) -> int:
+        """Make the tasks that were set aside ready again; returns how many."""
+        with self.database.writing() as connection:
+            return transitions.reopen(connection, self.campaign_id)
+
+    def lease_holders(self) -> list[LeaseHolder]:
+        """The workers that hold leases of the campaign."""
+        with self.database.reading() as connection:
+            return queries.lease_holders(connection, self.campaign_id)
+
+    # -- results --------------------------------------------------------------------------
+
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+        """Take results, all in one transaction; at most one result per task counts.
+
+        A result for a task already done confirms the first one or conflicts with it
+        (:mod:`db.replication`); a late result for a task not done yet counts; one that fails the
+        checks of the plan is refused, a failure of its task.  Returns the kind of event of each delivery, None
+        where the result is the task's first or the same delivery came twice.
+        """
+        with self.database.writing() as connection:
+            return acceptance.accept(connection, self.record, self.plan, deliveries)
+
+    def take(self, worker: str, evaluations: Sequence[Evaluation]) -> list[EventKind | None]:
+        """Take exported results as attempts of ``worker``, all in one transaction.
+
+        Each counts as in :meth:`deliver`.  One that this ledger took or exported before is
+        passed over, so that an import may be repeated.  Returns the events of the others.
+        Raises CheckFailed, and takes nothing, when one contradicts itself.
+        """
+        for evaluation in evaluations:
+            self.plan.expectation(evaluation.result.index).check(evaluation.result)
+        with self.database.writing() as connection:
+            return acceptance.take(connection, self.record, self.plan, worker, evaluations)
+
+    def export(self) -> Export:
+        """All accepted results, to be written to a file."""
+        with self.database.reading() as connection:
+            evaluations = queries.evaluations(connection, self.campaign_id)
+        return Export(self.name, self.key, self.tasks, tuple(evaluations))
+
+    def results(self) -> list[PartialResult]:
+        """All accepted results, by task; raises ConflictingResults or UntrustedResults."""
+        with self.database.reading() as connection:
+            conflicts = queries.conflicts(connection, self.campaign_id)
+            if conflicts:
+                raise ConflictingResults(
+                    f"{len(conflicts)} tasks of {self.name} have conflicting results (first: task "
+                    f"{conflicts[0][0]}, {conflicts[0][1]}): run another worker, whose result decides"
+                )
+            untrusted = queries.untrusted(connection, self.campaign_id)
+            if untrusted:
+                raise UntrustedResults(
+                    f"{len(untrusted)} results of {self.name} come from workers that others found wrong "
+                    f"(first: task {untrusted[0]}): run another worker, which evaluates them again"
+                )
+            return queries.results(connection, self.campaign_id)
+
+    # -- views ----------------------------------------------------------------------------
+
+    def progress(self) -> Progress:
+        """How far the campaign is."""
+        with self.database.reading() as connection:
+            return queries.progress(connection, self.record)
+
+    def standing(self) -> Standing:
+        """Tasks and work by state: what of :meth:`progress` costs little."""
+        with self.database.reading() as connection:
+            return queries.standing(connection, self.record)
+
+    def rechecks(self) -> int:
+        """Tasks with a result that wait for another worker's."""
+        with self.database.reading() as connection:
+            return queries.rechecks(connection, self.campaign_id, waiting=True)
+
+    def task_records(self, state: str | None = None) -> list[TaskRecord]:
+        """All tasks, or those in one state, by index."""
+        with self.database.reading() as connection:
+            return queries.tasks(connection, self.campaign_id, state)
+
+    # -- tokens ---------------------------------------------------------------------------
+
+    def new_token(self, role: Role) -> str:
+        """A fresh token that opens this campaign to its bearer; the ledger keeps its SHA-256 only."""
+        with self.database.writing() as connection:
+            return tokens.new_token(connection, self.campaign_id, role)
+
+    def revoke_tokens(self) -> int:
+        """Make all tokens of the campaign worthless; returns how many there were."""
+        with self.database.writing() as connection:
+            return tokens.revoke_tokens(connection, self.campaign_id)
+
+    def role_of(self, token: str) -> Role | None:
+        """What the bearer of a token may do with the campaign; None when the token is not one of its own."""
+        with self.database.reading() as connection:
+            return tokens.role_of(connection, self.campaign_id, token)

@@ -1,0 +1,130 @@
+"""An open database with a ledger in it: its engine, and the transactions in which everything happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from db import dialects
+from db.dialects import BUSY_SECONDS
+from db.errors import LedgerBusy, LedgerError, LedgerFull, LedgerUnreachable, NotALedger
+from db.mounts import refuse_network_file_system
+from db.schema import require_schema
+
+
+class Database:
+    """A database with a ledger's schema.  Its methods raise the errors of :mod:`db.errors`.
+
+    Attributes:
+        where: the file name or database URL, as it was given.
+        engine: the SQLAlchemy engine.
+    """
+
+    def __init__(self, where: str, create: bool = False, upgrade: bool = False) -> None:
+        """Open ``where``, a file name or database URL.
+
+        Args:
+            create: whether an empty or absent database becomes a new ledger.
+            upgrade: whether a ledger of an earlier version is brought to this version's schema.
+        """
+        self.where = where
+        self.engine = _engine_of(where, create)
+        # The threads of one process wait in turn: SQLite's own waiting is polling, and unfair.
+        self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+        try:
+            with _translated(where):
+                require_schema(self.engine, where, create, upgrade)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that may write: committed at the end of the block, undone by an exception."""
+        with _translated(self.where), self._turn, self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self, snapshot: bool = False) -> Iterator[Connection]:
+        """One transaction that reads; with ``snapshot`` all its statements see the same state of the database."""
+        options = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
+        with _translated(self.where), self.engine.connect() as connection:
+            connection = connection.execution_options(read_only=True, **options)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _engine_of(where: str, create: bool) -> Engine:
+    url = _url_of(where)
+    if url.get_backend_name() == "sqlite" and url.database:
+        file = Path(url.database)
+        refuse_network_file_system(file)
+        if not create and not file.exists():
+            raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
+        if not file.parent.is_dir():
+            raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
+    try:
+        return dialects.new_engine(url)
+    except ModuleNotFoundError as error:
+        raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+
+
+def _url_of(where: str) -> URL:
+    """A SQLAlchemy URL from a URL or a plain file path; raises LedgerUnreachable."""
+    with suppress(ArgumentError):
+        url = make_url(where if "://" in where else f"sqlite:///{where}")
+        if url.get_backend_name() == "postgresql":
+            return url.set(drivername="postgresql+psycopg")
+        if url.get_backend_name() == "sqlite":
+            return url
+    raise LedgerUnreachable(f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME")
+
+
+@contextmanager
+def _translated(where: str) -> Iterator[None]:
+    """Turn database errors into the ledger's own, each with what to do next."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except DBAPIError as error:
+        reason = str(error.orig).splitlines()[0] if error.orig else str(error)
+        raise _translate(where, reason, error) from error
+
+
+def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
+    if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
+        return LedgerFull(
+            f"no space left for the ledger {where} ({reason}): what was committed is safe; "
+            "make room and run the same command again"
+        )
+    if "not a database" in reason or "malformed" in reason:
+        return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
+    if "locked" in reason:
+        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
+    if "deadlock" in reason:
+        return LedgerBusy(
+            f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
+        )
+    if isinstance(error, OperationalError):
+        return LedgerUnreachable(f"cannot use the ledger {where}: {reason}")
+    return error

@@ -1,0 +1,192 @@
+"""What differs between SQLite and Postgres; everything else is written once, for both.
+
+Many values travel as one parameter of a statement.  A parameter for each of some hundred values costs more
+than what the statement does: the text is rendered, sent and parsed again for every length.  Here all of them
+are one array or one JSON text.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    JSON,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Engine,
+    Float,
+    Select,
+    Table,
+    bindparam,
+    column,
+    create_engine,
+    event,
+    func,
+    select,
+    text,
+    true,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
+
+from db.models import Base
+
+BUSY_SECONDS = 30
+"""So long a transaction waits for another process's, on SQLite."""
+SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
+    "sqlite": {},
+    "postgresql": {"isolation_level": "REPEATABLE READ"},
+}
+"""Options of a connection whose transaction sees one state of the database."""
+
+
+# -- connections ------------------------------------------------------------------------------
+
+
+def new_engine(url: URL) -> Engine:
+    """An engine for a database; raises ModuleNotFoundError without the database's driver."""
+    if url.get_backend_name() == "postgresql":
+        # Behind PgBouncer a prepared statement may meet another server connection.
+        return create_engine(url, connect_args={"prepare_threshold": None})
+    engine = create_engine(url)
+    if url.database:
+        _configure_sqlite(engine)
+    return engine
+
+
+def _configure_sqlite(engine: Engine) -> None:
+    """Every commit on disk, and transactions that take the write lock first.
+
+    A transaction that reads before it writes would otherwise fail when another process
+    writes in between.
+    """
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: sqlite3.Connection, record: Any) -> None:
+        connection.isolation_level = None
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        reading = connection.get_execution_options().get("read_only")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def prepare_new(engine: Engine) -> None:
+    """Settings that a new database keeps: in SQLite readers and the writer do not wait for each other."""
+    if engine.dialect.name == "sqlite":
+        with closing(engine.raw_connection()) as raw:
+            raw.cursor().execute("PRAGMA journal_mode = WAL")
+
+
+# -- the clock --------------------------------------------------------------------------------
+
+
+class Now(FunctionElement[float]):
+    """Seconds since 1970 by the database's clock, the only one that leases go by; an SQL expression."""
+
+    type = Float(53)
+    inherit_cache = True
+
+
+@compiles(Now, "sqlite")
+def _now_sqlite(element: Any, compiler: Any, **options: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(Now, "postgresql")
+def _now_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    # Not now(): that is the start of the transaction.
+    return "extract(epoch from clock_timestamp())"
+
+
+# -- many values as one parameter -------------------------------------------------------------
+
+
+class Integers(TypeDecorator[Collection[int]]):
+    """Integers of up to 64 bits as one parameter."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Any) -> Any:
+        return dialect.type_descriptor(ARRAY(BigInteger) if dialect.name == "postgresql" else JSON())
+
+    def process_bind_param(self, value: Collection[int] | None, dialect: Any) -> list[int]:
+        return list(value or ())
+
+
+class Among(FunctionElement[bool]):
+    """Whether a column is one of some integers."""
+
+    type = Boolean()
+    inherit_cache = True
+
+    def self_group(self, against: Any = None) -> Among:
+        """A condition as it stands: SQLite would not use an index for "(…) = 1"."""
+        return self
+
+
+def among(column: Any, name: str) -> ColumnElement[bool]:
+    """Whether a column is one of the integers of the parameter ``name``, as an SQL expression."""
+    return Among(column, bindparam(name, type_=Integers()))
+
+
+@compiles(Among, "sqlite")
+def _among_sqlite(element: Any, compiler: Any, **options: Any) -> str:
+    which, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({which} IN (SELECT value FROM json_each({values})))"
+
+
+@compiles(Among, "postgresql")
+def _among_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    which, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({which} = ANY ({values}))"
+
+
+def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select[Any]:
+    """A query whose result is its parameter "rows": a list of mappings with the names of these columns."""
+    rows = bindparam("rows", type_=JSON)
+    if dialect == "postgresql":
+        listed = func.json_to_recordset(rows).table_valued(*(column(each.key, each.type) for each in columns))
+        return select(listed.render_derived(with_types=True)).where(true())
+    row = func.json_each(rows).table_valued("value").c.value
+    # Without a condition SQLite takes a following "ON CONFLICT" for a join's.
+    return select(*(func.json_extract(row, f"$.{each.key}") for each in columns)).where(true())
+
+
+# -- insertions -------------------------------------------------------------------------------
+
+
+def insert_new(dialect: str, table: type[Base]) -> Any:
+    """An insertion that passes over rows whose key exists, also when another transaction has just put it there."""
+    return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
+
+
+def update_statistics(connection: Connection, table: type[Base]) -> None:
+    """Tell Postgres how large a table has become: until it knows, it walks through all of it for a few rows."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"ANALYZE {table.__tablename__}"))
+
+
+def advance_ids(connection: Connection, table: Table) -> None:
+    """Let the next id follow those that were inserted explicitly; SQLite does so by itself."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text(
+                f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
+                f"(SELECT coalesce(max(id), 0) + 1 FROM {table.name}), false)"
+            )
+        )

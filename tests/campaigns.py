@@ -1,0 +1,73 @@
+"""A small campaign that many tests use: L(2,7) by polyphase, its true results, and forged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from db import Campaign, Delivery, Lease, Ledger
+from db.states import EventKind, Outcome, Role
+from langford.arithmetic.residue import residue
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+
+NAME = "seven"
+PROBLEM = Problem.langford(7)
+KEY = PlanKey(PROBLEM, "polyphase", 8)
+PLAN = plan_of(KEY)
+TASKS = len(PLAN.work)
+COUNT = 26
+TRUE = [PLAN.evaluate(index) for index in range(TASKS)]
+HOUR = 3600.0
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def forged(index: int) -> PartialResult:
+    """A wrong result that passes the checks of its task."""
+    value = TRUE[index].value + (1 << PLAN.expectation(index).zero_bits)
+    return replace(TRUE[index], value=value, residue=residue(value))
+
+
+def delivery(attempt: int, result: PartialResult, seconds: float = 0.5, provenance: str = "{}") -> Delivery:
+    """A result handed in for an attempt."""
+    return Delivery(attempt, Evaluation(result, seconds, provenance))
+
+
+def true_deliveries(leases: Iterable[Lease], seconds: float = 0.5) -> list[Delivery]:
+    """The true result of each leased task."""
+    return [delivery(lease.attempt, TRUE[lease.index], seconds) for lease in leases]
+
+
+def deliver(campaign: Campaign, attempt: int, result: PartialResult) -> EventKind | None:
+    """Hand in one result; its event."""
+    [event] = campaign.deliver([delivery(attempt, result)])
+    return event
+
+
+def new_campaign(ledger: Ledger) -> Campaign:
+    """The campaign in a ledger, and two workers, "a" and "b"."""
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+    for worker in "ab":
+        ledger.enrol(worker, "host", "1")
+    return campaign
+
+
+def finish(campaign: Campaign, worker: str) -> None:
+    """Let an honest worker do all that it gets."""
+    while leases := campaign.lease(worker, TASKS, HOUR):
+        campaign.deliver(true_deliveries(leases))
+
+
+def write_used_ledger(where: str) -> None:
+    """A new ledger with a row in every table, no running lease, and a campaign with tasks left."""
+    with Ledger(where, create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.set_recheck_share(1.0)
+        campaign.new_token(Role.WORKER)
+        first, *rest = campaign.lease("a", TASKS, HOUR)
+        campaign.fail(rest[0].attempt, "an error with 'quotes' and ünïcode")
+        campaign.release([first.attempt], Outcome.PREEMPTED, "SIGTERM")
+        campaign.deliver(true_deliveries(rest[1:], 1 / 3))
+        campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))

@@ -1,0 +1,19 @@
+"""Ledgers as earlier versions wrote them, made from today's."""
+
+UNDONE = {
+    "0004": [
+        "ALTER TABLE campaign RENAME COLUMN recheck_share TO replicate",
+        "ALTER TABLE worker RENAME COLUMN device_kind TO kernel",
+    ],
+    "0003": ["DROP INDEX attempt_open", "CREATE INDEX attempt_open ON attempt (ended, deadline)"],
+    "0002": [
+        "DROP TABLE recheck",
+        "DROP TABLE witness",
+        "DROP INDEX attempt_worker",
+        "ALTER TABLE campaign DROP COLUMN replicate",
+        "ALTER TABLE worker DROP COLUMN kernel",
+        "ALTER TABLE worker DROP COLUMN distrusted",
+    ],
+    "0001": ["DROP TABLE token"],
+}
+"""What makes a ledger one of that version when it has the schema of the next."""

@@ -1,0 +1,152 @@
+"""Every statement that the ledger executes, as compiled for SQLite and for Postgres, against golden files.
+
+    LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py
+
+writes the files anew; the difference shows in review what changes in the SQL.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db import Campaign, Database, Ledger, copying
+from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
+from db.states import EventKind, Outcome, Role, TaskState
+from langford.result import Evaluation
+from tests.campaigns import (
+    GOLDEN,
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    delivery,
+    forged,
+    true_deliveries,
+    write_used_ledger,
+)
+from tests.databases import fresh_database
+from tests.earlier_schemas import UNDONE
+from tests.statements import StatementLog, name_of
+
+FILES = {"sqlite": "sqlite.sql", "postgres": "postgresql.sql"}
+NO_STATEMENTS = {"close"}
+
+
+def life_of_a_ledger(log: StatementLog, where: str) -> None:
+    """Everything that may happen to a campaign, at least once."""
+    call = log.call
+    ledger = call(Ledger, where, create=True)
+    campaign = call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
+    call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
+    assert call(ledger.campaign, NAME) == campaign
+    assert call(ledger.campaigns) == [campaign]
+    for worker in "abc":
+        call(ledger.enrol, worker, "host", "1")
+    life_of_leases(log, campaign)
+    life_of_results(log, campaign)
+    assert len(call(campaign.export).results) == len(call(campaign.results))
+    call(ledger.enrol, "importer", "host", "2")
+    imported = [Evaluation(result, 0.25, "{}") for result in TRUE[:2]]
+    assert len(call(campaign.take, "importer", imported)) == 2
+    assert call(campaign.take, "importer", imported) == []
+    token = call(campaign.new_token, Role.WORKER)
+    assert call(campaign.role_of, token) is Role.WORKER
+    assert call(campaign.revoke_tokens) == 1
+    call(campaign.progress)
+    call(campaign.standing)
+    call(campaign.rechecks)
+    call(campaign.task_records)
+    call(campaign.task_records, TaskState.DONE)
+    ledger.close()
+
+
+def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
+    """Leases that are renewed, given back, expire and fail, until a task is set aside and taken up again."""
+    call = log.call
+    call(campaign.lease, "a", 1, -1)  # expires with the next lease
+    first, second = call(campaign.lease, "b", 2, HOUR)
+    assert call(campaign.renew, [first.attempt], HOUR) == {first.attempt}
+    assert [holder.worker for holder in call(campaign.lease_holders)] == ["b"]
+    call(campaign.release, [second.attempt], Outcome.PREEMPTED, "SIGTERM")
+    assert call(campaign.release_worker, "b", "gone") == 1
+    for last in (False, False, True):
+        attempts = {lease.index: lease.attempt for lease in call(campaign.lease, "a", TASKS, HOUR)}
+        assert call(campaign.fail, attempts.pop(0), "boom") is last
+        call(campaign.release, attempts.values())
+    assert call(campaign.reopen) == 1
+
+
+def life_of_results(log: StatementLog, campaign: Campaign) -> None:
+    """Results that count, confirm, are refused and conflict; votes that settle it and cost a worker its trust."""
+    call = log.call
+    call(campaign.set_recheck_share, 1.0)
+    leases = call(campaign.lease, "a", TASKS, HOUR)
+    bad = replace(TRUE[leases[0].index], residue=1)
+    assert call(campaign.deliver, [delivery(leases[0].attempt, bad)]) == [EventKind.REFUSED]
+    lies = {lease.index: delivery(lease.attempt, forged(lease.index)) for lease in leases[1:3]}
+    assert call(campaign.deliver, list(lies.values())) == [None, None]
+    assert set(call(campaign.deliver, true_deliveries(leases[3:]))) == {None}
+    again = call(campaign.lease, "b", TASKS, HOUR)
+    doubted, *others = [lease for lease in again if lease.index in lies]
+    confirmed = [lease for lease in again if lease.index not in lies]
+    call(campaign.deliver, true_deliveries(confirmed))
+    assert call(campaign.deliver, true_deliveries([doubted])) == [EventKind.CONFLICT]
+    with pytest.raises(ConflictingResults):
+        call(campaign.results)
+    call(campaign.release, [lease.attempt for lease in others])
+    third = next(lease for lease in call(campaign.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
+    assert call(campaign.deliver, true_deliveries([third])) == [EventKind.CONFLICT]
+    with pytest.raises(WorkerDistrusted):
+        call(campaign.lease, "a", 1, HOUR)
+    with pytest.raises(UntrustedResults):
+        call(campaign.results)
+    call(campaign.release_worker, "c", "its tasks go to another")
+    for worker in "bcb":
+        call(campaign.deliver, true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
+
+
+def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
+    """What is done to ledgers as a whole."""
+    write_used_ledger(source)
+    log.call(copying.copy, source, target)
+    with Database(target) as database, database.writing() as connection:
+        for statement in UNDONE["0004"]:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0004'")
+    log.call(Database, target, upgrade=True).close()
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_the_statements(kind: str, tmp_path: Path) -> None:
+    log = StatementLog()
+    places = []
+    for name in ("life", "source", "target"):
+        (tmp_path / name).mkdir()
+        places.append(fresh_database(kind, tmp_path / name))
+    with log.listening():
+        life_of_a_ledger(log, places[0])
+        copy_and_upgrade(log, places[1], places[2])
+    golden = GOLDEN / "sql" / FILES[kind]
+    if os.environ.get("LANGFORD_GOLDEN") == "write":
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(log.text())
+    assert log.text() == golden.read_text(), (
+        "run LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py, read the diff"
+    )
+    named = {name for names in log.operations.values() for name in names}
+    assert named >= {name_of(operation) for operation in operations(Ledger) + operations(Campaign)}
+
+
+def operations(noun: type) -> list[object]:
+    """The public methods of a class that talk to the database."""
+    return [
+        member
+        for name, member in vars(noun).items()
+        if not name.startswith("_") and name not in NO_STATEMENTS and callable(member)
+    ]
