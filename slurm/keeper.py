@@ -1,6 +1,6 @@
-"""The queue keeper: so many workers of a campaign wait or run, no more, until the campaign is done.
+"""The queue keeper: keeps a number of a campaign's workers waiting or running until the campaign is done.
 
-It trusts the ledger for what is done and the scheduler for who is there, and remembers nothing itself:
+It learns from the ledger what is done and from the scheduler which workers are there, and remembers neither:
 after a restart it finds its elements by their name.
 """
 
@@ -15,9 +15,10 @@ from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
-"""So often may workers be replaced while no task changes its state."""
+"""How often workers may be replaced while no task changes its state."""
 
 Standing = Callable[[], Mapping[str, int]]
+"""Asks how far a campaign is: the number of tasks by state."""
 
 
 class QueueKeeper:
@@ -36,23 +37,25 @@ class QueueKeeper:
     ) -> None:
         """
         Args:
+            scheduler: where the workers are submitted.
             name: of the jobs.
-            script: the text for an array of so many elements.
+            script: the text of a job script, given the number of elements of its array.
             standing: tasks by state, from the ledger or its server.
             most: elements waiting or running at any time.
             seconds: between two questions to the scheduler.
+            say: told in words what was submitted and what went wrong.
             stop_reason: asked often; a string ends the keeping, not the elements.
         """
         self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
         self._largest: int | None = None
-        self._last_change: Mapping[str, int] | None = None
+        self._last_standing: Mapping[str, int] | None = None
         self._fruitless = 0
 
     def run(self) -> str | None:
         """Keep the queue until the campaign is done (None), or the reason to stop.
 
-        Raises NoSlurm and WorkersEndAtOnce.
+        Raises WorkersEndAtOnce, and what the scheduler raises when it cannot work here (NoSlurm).
         """
         trouble = ""
         while True:
@@ -61,7 +64,7 @@ class QueueKeeper:
                     return None
                 trouble = ""
             except (SchedulerSilent, SubmissionRefused, ServerAway) as error:
-                # Nothing is known to be missing, or nothing more is let in: ask again later.
+                # Nobody knows what is missing, or nothing more may be submitted: ask again later.
                 if str(error) != trouble:
                     self._say(f"{error}; asking again")
                 trouble = str(error)
@@ -73,9 +76,9 @@ class QueueKeeper:
                 time.sleep(0.1)
 
     def top_up(self) -> int | None:
-        """Submit as many elements as are missing; how many, None when the campaign is done.
+        """Submit the elements that are missing; returns how many, None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused and ServerAway, having changed nothing more.
+        Raises SchedulerSilent, SubmissionRefused and ServerAway; what was submitted before stays.
         """
         standing = self._standing()
         unfinished = standing.get("ready", 0) + standing.get("leased", 0)
@@ -99,9 +102,9 @@ class QueueKeeper:
         return missing
 
     def _watch(self, standing: Mapping[str, int]) -> None:
-        """Count the rounds in which elements were missing and no task had changed."""
-        self._fruitless = self._fruitless + 1 if standing == self._last_change else 0
-        self._last_change = dict(standing)
+        """Count the rounds in which elements were missing and no task had changed its state."""
+        self._fruitless = self._fruitless + 1 if standing == self._last_standing else 0
+        self._last_standing = dict(standing)
         if self._fruitless >= FRUITLESS_ROUNDS:
             raise WorkersEndAtOnce(
                 f"{self._fruitless} times in a row workers of {self._name} were missing and no task had changed: "

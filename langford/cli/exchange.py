@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from db import Ledger
+from jobs import exchange
 from langford.cli.options import ledger_option
 from langford.durable import replace_file
 
@@ -21,8 +23,6 @@ Examples:
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
 def export(name: str, ledger: str, out: Path | None) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import."""
-    from db import Ledger
-
     book = Ledger(ledger)
     exported = book.exported(book.campaign(name))
     file = out or Path(f"{name}.jsonl.gz")
@@ -44,9 +44,6 @@ def import_(files: tuple[Path, ...], ledger: str) -> None:
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
     """
-    from db import Ledger
-    from jobs import exchange
-
     book = Ledger(ledger, create=True)
     for file in files:
         campaign, events = exchange.take(book, file)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from db import copying, engine
+
 
 @click.group()
 def ledger() -> None:
@@ -23,8 +25,6 @@ def copy(source: str, target: str) -> None:
 
     Row counts and checksums of every table must agree, or nothing is kept.
     """
-    from db import copying
-
     for table in copying.copy(source, target):
         print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
 
@@ -33,7 +33,5 @@ def copy(source: str, target: str) -> None:
 @click.argument("where")
 def upgrade(where: str) -> None:
     """Bring a ledger of an earlier version to this version's schema."""
-    from db import engine
-
     engine.open_engine(where, create=False, earlier=True).dispose()
     print(f"{where} has schema {engine.SCHEMA}")

@@ -25,21 +25,12 @@ from jobs.identity import Identity
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
 from langford.problem import Problem
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
-from tests.integration.test_ledger_files import small_disk
-
-__all__ = ["small_disk"]
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run, free_port
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
 LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 class Farm:

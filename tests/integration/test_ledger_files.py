@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -82,18 +81,6 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
     engine.refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
     engine.refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
     engine.refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small disk needs root")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:

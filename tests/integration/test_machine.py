@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs import sizing
-from langford.cli import doctor
+from jobs import doctor
+from jobs.tuning import depth as depths
 from langford.devices import CPU, Device
 from langford.methods import METHODS, PlanKey
 from langford.problem import Problem
@@ -31,10 +31,10 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
 
 
 def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langford.reference.published", lambda problem: 7)
-    found = doctor._tried("processor", CPU, "")
-    assert found.state == "broken"
-    assert "108,144, which is wrong" in found.detail
+    monkeypatch.setattr("jobs.doctor.published", lambda problem: 7)
+    finding = doctor.examine_device("processor", CPU)
+    assert finding.state == "broken"
+    assert "108,144, which is wrong" in finding.detail
 
 
 @pytest.mark.parametrize("points_per_second", [1e6, 1e9, 1e15])
@@ -43,7 +43,7 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
     now = [0.0]
 
     def evaluator_of(key: PlanKey, device: Device) -> object:
-        work = sizing.plan_of(key).work
+        work = depths.plan_of(key).work
 
         def evaluate(index: int) -> PartialResult:
             now[0] += work[index] / points_per_second
@@ -51,9 +51,9 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
 
         return evaluate
 
-    monkeypatch.setattr(sizing, "evaluator_of", evaluator_of)
+    monkeypatch.setattr(depths, "evaluator_of", evaluator_of)
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    depth = sizing.depth_for(problem, method, CPU, 20.0)
+    depth = depths.depth_for(problem, method, CPU, 20.0)
 
     def longest(depth: int) -> float:
         return float(np.max(method.plan(problem, depth).work)) / points_per_second
