@@ -13,7 +13,7 @@ from langford.methods import Method, PlanKey
 from langford.problem import Problem
 
 PROBE_DEPTH = 24
-"""For sums: deep enough that one task takes seconds at most, whatever the problem."""
+"""For sums: deep enough that one task takes seconds at most, for every problem."""
 
 
 def depth_for(problem: Problem, method: Method, device: Device, seconds: float) -> int:
@@ -27,7 +27,7 @@ def depth_for(problem: Problem, method: Method, device: Device, seconds: float) 
     probe = PlanKey(problem, method.name, min(max(deep, depths[0]), depths[-1]))
     work = plan_of(probe).work
     evaluate, index = evaluator_of(probe, device), int(np.argmax(work))
-    evaluate(index)  # whatever the device makes once
+    evaluate(index)  # compiles what the device compiles once
     start = time.perf_counter()
     evaluate(index)
     speed = work[index] / (time.perf_counter() - start)

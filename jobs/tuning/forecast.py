@@ -1,8 +1,8 @@
 """How long a count will take, before it starts.
 
-The work of an algebraic method is known exactly (points); its speed is measured on one
-small task of the same kind.  The work of a search is not: it is measured on a smaller
-problem and grows by a factor per colour that benchmarks show.
+The work of a sum is known exactly (points); its speed is measured on one small task of the same kind.
+The work of a search is not known: the time of a smaller problem is measured, and grows by a factor per
+colour that benchmarks show.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def core_seconds(problem: Problem, method: str) -> float:
 
 
 def _summed(problem: Problem, method: str) -> float:
-    """Points known, speed measured."""
+    """Expected seconds of a sum: its points are known, its speed is measured."""
     probe = _smaller(problem, CALIBRATION[method])
     depth = METHODS[method].depths(probe)[-1] // 2 // 4 * 4
     key = PlanKey(probe, method, depth)
@@ -49,7 +49,7 @@ def _summed(problem: Problem, method: str) -> float:
 
 
 def _searched(problem: Problem, method: str, probe_n: int, growth: float) -> float:
-    """Time of a smaller problem, extrapolated."""
+    """Expected seconds of a search: those with ``probe_n`` colours, times ``growth`` for each colour more."""
     probe = _smaller(problem, probe_n)
     key = PlanKey(probe, method, METHODS[method].suggested_depth(probe))
     tasks = range(len(plan_of(key).work))
@@ -59,6 +59,7 @@ def _searched(problem: Problem, method: str, probe_n: int, growth: float) -> flo
 
 
 def _smaller(problem: Problem, n: int) -> Problem:
+    """The problem, or one of its kind with n colours if it has more."""
     if problem.n <= n:
         return problem
     variant = "langford" if problem.variant == DIFFERENCES else problem.variant
