@@ -64,7 +64,7 @@ def run(
     context: click.Context,
     chosen: CampaignOptions,
     task_time: float | None,
-    ledger: str,
+    address: str,
     workers: int | None,
     device: str,
     time_limit: float | None,
@@ -78,19 +78,19 @@ def run(
     depth = chosen.depth
     if depth is not None:
         plan_of(PlanKey(problem, method.name, depth))  # a bad depth leaves no ledger behind
-    book = Ledger(ledger, create=True)
+    ledger = Ledger(address, create=True)
     if depth is None:
-        depth = _depth(book, chosen.name, problem, method, chosen_devices[0], task_time)
-    campaign = create_campaign(book, PlanKey(problem, method.name, depth), chosen.name)
-    report = work_off(book, campaign, chosen_devices, stop, time_limit)
-    context.exit(conclude(book, campaign, report, stop, ledger, as_json))
+        depth = _depth(ledger, chosen.name, problem, method, chosen_devices[0], task_time)
+    campaign = create_campaign(ledger, PlanKey(problem, method.name, depth), chosen.name)
+    report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
+    context.exit(conclude(ledger, campaign, report, stop, address, as_json))
 
 
 def _depth(
-    book: Ledger, name: str | None, problem: Problem, method: Method, device: Device, seconds: float | None
+    ledger: Ledger, name: str | None, problem: Problem, method: Method, device: Device, seconds: float | None
 ) -> int:
     """The depth of the campaign that the command resumes, or one for a new campaign."""
-    for campaign in book.campaigns():
+    for campaign in ledger.campaigns():
         same = campaign.problem == problem and campaign.method == method.name
         if same and name in (None, campaign.name):
             return campaign.depth
@@ -109,11 +109,11 @@ Examples:
 @ledger_option
 @click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
 @json_option
-def result(names: tuple[str, ...], ledger: str, from_files: bool, as_json: bool) -> None:
+def result(names: tuple[str, ...], address: str, from_files: bool, as_json: bool) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks."""
     if not from_files:
         for name in names:
-            print_result(Ledger(ledger), name, as_json)
+            print_result(Ledger(address), name, as_json)
         return
     export, count = exchange.count_of([Path(name) for name in names])
     seconds = sum(evaluation.seconds for evaluation in export.results)
@@ -124,10 +124,10 @@ def result(names: tuple[str, ...], ledger: str, from_files: bool, as_json: bool)
 @click.command()
 @click.argument("name")
 @ledger_option
-def retry(name: str, ledger: str) -> None:
+def retry(name: str, address: str) -> None:
     """Put the tasks that were set aside back into the queue."""
-    book = Ledger(ledger)
-    print(f"{book.reopen(book.campaign(name))} tasks go back to the queue")
+    ledger = Ledger(address)
+    print(f"{ledger.reopen(ledger.campaign(name))} tasks go back to the queue")
 
 
 @click.command(
@@ -150,14 +150,14 @@ Examples:
 @seed_option
 @click.pass_context
 def verify(
-    context: click.Context, name: str, indices: tuple[int, ...], ledger: str, sample: int, seed: int | None
+    context: click.Context, name: str, indices: tuple[int, ...], address: str, sample: int, seed: int | None
 ) -> None:
     """Recompute tasks of a campaign on this machine and compare."""
-    book = Ledger(ledger)
-    campaign = book.campaign(name)
-    chosen = list(indices) or verification.choose(book, campaign, sample, seed)
+    ledger = Ledger(address)
+    campaign = ledger.campaign(name)
+    chosen = list(indices) or verification.choose(ledger, campaign, sample, seed)
     verdicts = set()
-    for comparison in verification.compare(book, campaign, chosen):
+    for comparison in verification.compare(ledger, campaign, chosen):
         print(f"task {comparison.index}: {comparison.found} {comparison.verdict}")
         verdicts.add(comparison.verdict)
     if "differs" in verdicts:

@@ -21,10 +21,10 @@ Examples:
 @click.argument("name")
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
-def export(name: str, ledger: str, out: Path | None) -> None:
+def export(name: str, address: str, out: Path | None) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import."""
-    book = Ledger(ledger)
-    exported = book.exported(book.campaign(name))
+    ledger = Ledger(address)
+    exported = ledger.exported(ledger.campaign(name))
     file = out or Path(f"{name}.jsonl.gz")
     replace_file(file, exported.to_bytes())
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
@@ -39,14 +39,14 @@ Examples:
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @ledger_option
-def import_(files: tuple[Path, ...], ledger: str) -> None:
+def import_(files: tuple[Path, ...], address: str) -> None:
     """Take exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
     """
-    book = Ledger(ledger, create=True)
+    ledger = Ledger(address, create=True)
     for file in files:
-        campaign, events = exchange.take(book, file)
+        campaign, events = exchange.take(ledger, file)
         kinds = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
         notes = "".join(f", {number} {kind}" for kind, number in kinds.items())
         print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")

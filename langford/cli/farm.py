@@ -45,14 +45,14 @@ Examples:
 @campaign_options
 @replicate_option
 @ledger_option
-def create(chosen: CampaignOptions, replicate: float | None, ledger: str) -> None:
+def create(chosen: CampaignOptions, replicate: float | None, address: str) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     key = chosen.key()
-    book = Ledger(ledger, create=True)
-    campaign = create_campaign(book, key, chosen.name)
+    ledger = Ledger(address, create=True)
+    campaign = create_campaign(ledger, key, chosen.name)
     if replicate is not None:
-        book.replicate(campaign, replicate)
-    print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
+        ledger.replicate(campaign, replicate)
+    print(f"{campaign.name}: {campaign.tasks:,} tasks in {address}")
 
 
 @click.command(
@@ -65,14 +65,14 @@ Examples:
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
 @click.option("--revoke", is_flag=True, help="Revoke all tokens of the campaign instead.")
 @ledger_option
-def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
+def token(campaign: str, role: str, revoke: bool, address: str) -> None:
     """Print a new token for a campaign; the ledger keeps only its hash."""
-    book = Ledger(ledger)
-    record = book.campaign(campaign)
+    ledger = Ledger(address)
+    record = ledger.campaign(campaign)
     if revoke:
-        print(f"{book.revoke_tokens(record)} tokens revoked")
+        print(f"{ledger.revoke_tokens(record)} tokens revoked")
     else:
-        print(book.new_token(record, Role(role)))
+        print(ledger.new_token(record, Role(role)))
 
 
 @click.command(
@@ -91,7 +91,7 @@ Examples:
 @replicate_option
 def serve(
     names: tuple[str, ...],
-    ledger: str,
+    address: str,
     host: str,
     port: int,
     certificate: str | None,
@@ -113,11 +113,11 @@ def serve(
         raise LangfordError(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
         ) from error
-    book = Ledger(ledger)
+    ledger = Ledger(address)
     if replicate is not None:
         for name in names:
-            book.replicate(book.campaign(name), replicate)
-    app = server.application(book, names)
+            ledger.replicate(ledger.campaign(name), replicate)
+    app = server.application(ledger, names)
     uvicorn.run(
         app,
         host=host,

@@ -45,7 +45,7 @@ def mpi(
     context: click.Context,
     chosen: CampaignOptions,
     static: bool,
-    ledger: str,
+    address: str,
     device: str,
     time_limit: float | None,
     as_json: bool,
@@ -71,7 +71,7 @@ def mpi(
         elif communicator.rank:
             ranks.serve(communicator, key, own)
         else:
-            code = _hand_out(communicator, key, own, chosen.name, ledger, time_limit, as_json)
+            code = _hand_out(communicator, key, own, chosen.name, address, time_limit, as_json)
     except BaseException as error:
         # The other ranks would wait for this one for ever.
         if isinstance(error, LangfordError):
@@ -102,19 +102,19 @@ def _hand_out(
     key: PlanKey,
     device: Device,
     name: str | None,
-    ledger: str,
+    address: str,
     time_limit: float | None,
     as_json: bool,
 ) -> int:
     """Keep the campaign in the ledger and hand its tasks to the other ranks; the exit code."""
     stop = StopSignals()
-    book = Ledger(ledger, create=True)
-    campaign = create_campaign(book, key, name)
+    ledger = Ledger(address, create=True)
+    campaign = create_campaign(ledger, key, name)
     pool = ranks.RankPool(communicator)
     devices = [device] * (communicator.size - 1)
-    report = work_off(book, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+    report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
     pool.stop()
-    code = conclude(book, campaign, report, stop, ledger, as_json)
+    code = conclude(ledger, campaign, report, stop, address, as_json)
     if stop.received:
         communicator.Abort(code)  # the ranks would first finish their tasks
     return code

@@ -74,6 +74,7 @@ name_option = click.option("--name", help="The campaign's name; default: problem
 ledger_option = click.option(
     "--ledger",
     "-l",
+    "address",
     default=LEDGER,
     show_default=True,
     envvar="LANGFORD_LEDGER",

@@ -39,15 +39,15 @@ class StopSignals:
         return self.received.name if self.received else None
 
 
-def create_campaign(book: Ledger, key: PlanKey, name: str | None) -> CampaignRecord:
+def create_campaign(ledger: Ledger, key: PlanKey, name: str | None) -> CampaignRecord:
     """The campaign of a plan, made or found again in a ledger."""
     plan = plan_of(key)
     name = name or key.name
-    return book.create_campaign(name, plan.problem, key.method, key.depth, plan.work.tolist())
+    return ledger.create_campaign(name, plan.problem, key.method, key.depth, plan.work.tolist())
 
 
 def work_off(
-    book: Ledger,
+    ledger: Ledger,
     campaign: CampaignRecord,
     devices: Sequence[Device],
     stop: StopSignals,
@@ -63,14 +63,14 @@ def work_off(
             line.remark(step.message)
 
     with line.shown():
-        return CampaignRun(book, campaign, devices, tell, stop.reason, time_limit, pool_of).run()
+        return CampaignRun(ledger, campaign, devices, tell, stop.reason, time_limit, pool_of).run()
 
 
 def conclude(
-    book: Ledger, campaign: CampaignRecord, report: RunReport, stop: StopSignals, ledger: str, as_json: bool
+    ledger: Ledger, campaign: CampaignRecord, report: RunReport, stop: StopSignals, address: str, as_json: bool
 ) -> int:
     """Print the count, or why there is none yet; the exit code."""
-    again = f"run the same command again to go on (ledger {ledger})"
+    again = f"run the same command again to go on (ledger {address})"
     if stop.received:
         display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")
         return code_of_signal(stop.received)
@@ -80,20 +80,20 @@ def conclude(
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return ExitCode.TASKS_SET_ASIDE
-    left = campaign.tasks - book.progress(campaign).tasks.get("done", 0)
+    left = campaign.tasks - ledger.progress(campaign).tasks.get("done", 0)
     if left:
         why = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
         display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
         return ExitCode.INCOMPLETE
-    print_result(book, campaign.name, as_json)
+    print_result(ledger, campaign.name, as_json)
     return ExitCode.DONE
 
 
-def print_result(book: Ledger, name: str, as_json: bool) -> None:
+def print_result(ledger: Ledger, name: str, as_json: bool) -> None:
     """Merge a campaign and print its count; raises what the merge raises."""
-    campaign = book.campaign(name)
-    count = campaigns.result(book, campaign)
-    seconds = book.progress(campaign).seconds
+    campaign = ledger.campaign(name)
+    count = campaigns.result(ledger, campaign)
+    seconds = ledger.progress(campaign).seconds
     print_campaign_count(name, campaigns.key_of(campaign), count, seconds, as_json)
 
 

@@ -94,7 +94,7 @@ class QueueOptions:
 
     Attributes:
         max_queued: array elements waiting or running at any time.
-        ledger: file or database URL, for workers without a server.
+        address: of the ledger, a file or database URL, for workers without a server.
         server: URL of the task server; None: the workers use the ledger.
         token_file: holds the server's token.
         certificate: of the server, to trust.
@@ -102,7 +102,7 @@ class QueueOptions:
     """
 
     max_queued: int
-    ledger: str
+    address: str
     server: str | None
     token_file: Path | None
     certificate: Path | None
@@ -241,9 +241,9 @@ def _through_server(campaign: str, queue: QueueOptions) -> tuple[list[str], Stan
 
 def _through_ledger(campaign: str, queue: QueueOptions) -> tuple[list[str], Standing]:
     """The command of a worker that uses the ledger itself, and how to ask the ledger how far the campaign is."""
-    ledger = queue.ledger if "://" in queue.ledger else str(Path(queue.ledger).absolute())
-    book = Ledger(ledger)
-    record = book.campaign(campaign)
+    address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
+    ledger = Ledger(address)
+    record = ledger.campaign(campaign)
     problem = record.problem
     command = [
         *LANGFORD,
@@ -259,6 +259,6 @@ def _through_ledger(campaign: str, queue: QueueOptions) -> tuple[list[str], Stan
         "--name",
         campaign,
         "--ledger",
-        ledger,
+        address,
     ]
-    return command, lambda: book.standing(record)[0]
+    return command, lambda: ledger.standing(record)[0]

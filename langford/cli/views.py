@@ -18,11 +18,11 @@ from langford.cli.options import json_option, ledger_option
 @click.argument("name", required=False)
 @ledger_option
 @json_option
-def status(name: str | None, ledger: str, as_json: bool) -> None:
+def status(name: str | None, address: str, as_json: bool) -> None:
     """Show how far the campaigns of a ledger are."""
-    book = Ledger(ledger)
-    campaigns = [book.campaign(name)] if name else book.campaigns()
-    standings = [(campaign, book.progress(campaign)) for campaign in campaigns]
+    ledger = Ledger(address)
+    campaigns = [ledger.campaign(name)] if name else ledger.campaigns()
+    standings = [(campaign, ledger.progress(campaign)) for campaign in campaigns]
     if as_json:
         display.print_json(
             [
@@ -77,10 +77,10 @@ def _share(total: float, work: dict[str, float]) -> float:
 @ledger_option
 @click.option("--state", type=click.Choice([state.value for state in TaskState]))
 @json_option
-def tasks(name: str, ledger: str, state: str | None, as_json: bool) -> None:
+def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     """List a campaign's tasks with their results."""
-    book = Ledger(ledger)
-    records = book.tasks(book.campaign(name), state)
+    ledger = Ledger(address)
+    records = ledger.tasks(ledger.campaign(name), state)
     if as_json:
         display.print_json([asdict(task) for task in records])
         return
