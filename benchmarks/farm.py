@@ -25,16 +25,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 from sqlalchemy import text
+from table import Table
 
 from db import Campaign, Delivery, Ledger
 from db.states import Role
-from jobs.client import RemoteCampaign
-from jobs.evaluation import evaluate, plan_of
+from jobs.evaluation import evaluate
+from jobs.farm.client import RemoteCampaign
 from jobs.identity import Identity
-from langford.methods import PlanKey
+from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
@@ -122,13 +122,12 @@ def race(target: Any, *arguments: Any, batch: int, rate: float | None) -> tuple[
     return TASKS / seconds, 1000 * statistics.quantiles(claims, n=100)[98]
 
 
-def report(what: str, batch: int, rate: float | None, target: Any, *arguments: Any) -> None:
+def report(table: Table, what: str, batch: int, rate: float | None, target: Any, *arguments: Any) -> None:
     speed, p99 = race(target, *arguments, batch=batch, rate=rate)
     pauses = " with pauses" if rate else ""
-    print(
-        f"| {TASKS:,} tasks, {WORKERS} workers{pauses}, {batch} tasks a claim, {what} "
-        f"| {speed:,.0f} tasks/s, p99 claim {p99:.0f} ms |",
-        flush=True,
+    table.row(
+        f"{TASKS:,} tasks, {WORKERS} workers{pauses}, {batch} tasks a claim, {what}",
+        f"{speed:,.0f} tasks/s, p99 claim {p99:.0f} ms",
     )
 
 
@@ -161,15 +160,16 @@ def served(where: str, name: str) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def evaluate_next(key: PlanKey, next_task: Any, barrier: Any, out: Any) -> None:
-    order = np.argsort(plan_of(key).work)[::-1]
-    evaluate(key, int(order[-1]))  # kernels are compiled
+    plan = plan_of(key)
+    order = plan.largest_first()
+    evaluate(plan, order[-1])  # kernels are compiled
     barrier.wait()
     while True:
         with next_task.get_lock():
             place, next_task.value = next_task.value, next_task.value + 1
         if place >= len(order):
             break
-        evaluate(key, int(order[place]))
+        evaluate(plan, order[place])
     out.put(time.perf_counter())
 
 
@@ -232,7 +232,7 @@ def on_cores(cores: set[int], what: Any, *arguments: Any) -> Any:
     return what(*arguments)
 
 
-def overhead(folder: Path) -> None:
+def overhead(table: Table, folder: Path) -> None:
     """Print what a farm of tasks of a second costs, in the median of some pairs of runs."""
     key = PlanKey(SECOND_LONG, "polyphase", SECOND_LONG_DEPTH)
     tasks = len(plan_of(key).work)
@@ -252,15 +252,15 @@ def overhead(folder: Path) -> None:
             own.append(cpu / (each * seconds))
     ratios = sorted(with_it / without_it - 1 for with_it, without_it in zip(farm, bare, strict=True))
     length = each * statistics.median(bare) / tasks
-    print(
-        f"| {SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server on {each} cores, against the "
-        f"same without a farm on as many | {statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
-        f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)}) |"
+    table.row(
+        f"{SECOND_LONG} in {tasks} tasks of {length:.2f} s, 2 workers of a server on {each} cores, against the "
+        "same without a farm on as many",
+        f"{statistics.median(ratios):+.1%}, median of {PAIRS} pairs "
+        f"({', '.join(f'{ratio:+.1%}' for ratio in ratios)})",
     )
-    print(
-        f"| CPU time of the server and of the workers' own processes meanwhile | {statistics.median(own):.1%} "
-        f"of these cores |",
-        flush=True,
+    table.row(
+        "CPU time of the server and of the workers' own processes meanwhile",
+        f"{statistics.median(own):.1%} of these cores",
     )
 
 
@@ -275,22 +275,21 @@ def main() -> None:
         postgres.psql(f"CREATE DATABASE {name};")
         return str(postgres.get_uri(name))
 
-    print("| what | figure |")
-    print("|---|---|")
+    table = Table("what", "figure")
     for kind, where in (("SQLite", str(folder / "large.db")), ("Postgres", database())):
-        print(f"| a campaign of {LARGE:,} tasks created, {kind} | {creation(where, LARGE):.1f} s |", flush=True)
+        table.row(f"a campaign of {LARGE:,} tasks created, {kind}", f"{creation(where, LARGE):.1f} s")
     for kind, place in (("Postgres", database), ("SQLite", lambda: str(folder / f"{uuid.uuid4().hex}.db"))):
         for batch, rate in ((BATCH, None), PACED_DIRECTLY):
             where = place()
             new_campaign(where)[0].close()
-            report(f"{kind} directly", batch, rate, claim_directly, where)
+            report(table, f"{kind} directly", batch, rate, claim_directly, where)
     # Fewer tasks a claim are more requests than the server takes from one address, on a fast machine.
     for batch, rate in ((2 * BATCH, None), PACED_REMOTELY):
         where = str(folder / f"{uuid.uuid4().hex}.db")
         ledger, campaign = new_campaign(where)
         token = campaign.new_token(Role.WORKER)
         process, url = served(where, campaign.name)
-        report("through the server, SQLite", batch, rate, claim_remotely, url, token)
+        report(table, "through the server, SQLite", batch, rate, claim_remotely, url, token)
         process.terminate()
         process.wait()
     where = str(folder / "huge.db")
@@ -307,12 +306,11 @@ def main() -> None:
     memory = psutil.Process(process.pid).memory_info().rss / 2**20
     process.terminate()
     process.wait()
-    print(
-        f"| server of a campaign of {HUGE:,} tasks (created in {seconds:.1f} s) | {memory:.0f} MiB, "
-        f"1,000 tasks claimed in {1000 * claim:.0f} ms |",
-        flush=True,
+    table.row(
+        f"server of a campaign of {HUGE:,} tasks (created in {seconds:.1f} s)",
+        f"{memory:.0f} MiB, 1,000 tasks claimed in {1000 * claim:.0f} ms",
     )
-    overhead(folder)
+    overhead(table, folder)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.ext.compiler import compiles
+from table import Table
 
 from db import Delivery, Ledger
 from db.dialects import Now
@@ -167,8 +168,9 @@ class Simulation:
 def main() -> None:
     nodes = [int(each) for each in sys.argv[1:]] or [230, 23_232]
     folder = Path(tempfile.mkdtemp(prefix="langford-simulation-"))
-    print("| nodes | workers on average | makespan | ideal | preempted | expired | work lost | ledger, real time |")
-    print("|---|---|---|---|---|---|---|---|")
+    table = Table(
+        "nodes", "workers on average", "makespan", "ideal", "preempted", "expired", "work lost", "ledger, real time"
+    )
     for number in nodes:
         start = time.perf_counter()
         it = Simulation(folder, number, seed=28)
@@ -177,11 +179,15 @@ def main() -> None:
         attempts = it.campaign.progress().attempts
         assert attempts["done"] == TASKS
         workers = it.offered / it.now
-        print(
-            f"| {number:,} | {workers:,.0f} | {it.now / DAY:.3f} days | {it.useful / workers / DAY:.3f} days "
-            f"| {attempts.get('preempted', 0):,} | {attempts.get('expired', 0):,} | {it.lost / it.useful:.2%} "
-            f"| {real:.0f} s, {sum(attempts.values()) / real:,.0f} attempts/s |",
-            flush=True,
+        table.row(
+            f"{number:,}",
+            f"{workers:,.0f}",
+            f"{it.now / DAY:.3f} days",
+            f"{it.useful / workers / DAY:.3f} days",
+            f"{attempts.get('preempted', 0):,}",
+            f"{attempts.get('expired', 0):,}",
+            f"{it.lost / it.useful:.2%}",
+            f"{real:.0f} s, {sum(attempts.values()) / real:,.0f} attempts/s",
         )
 
 

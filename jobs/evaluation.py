@@ -7,11 +7,9 @@ import platform
 import time
 
 from langford.devices import CPU, Device
-from langford.methods import Plan, plan_of
+from langford.methods import Plan
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation
-
-__all__ = ["evaluate", "plan_of"]
 
 
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:

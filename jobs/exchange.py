@@ -8,9 +8,8 @@ from pathlib import Path
 from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import CampaignMismatch
 from db.states import EventKind
-from jobs.evaluation import plan_of
 from jobs.identity import Identity
-from langford.methods import Count, Plan, merge
+from langford.methods import Count, Plan, merge, plan_of
 
 
 def plan_for(export: Export) -> Plan:

@@ -27,7 +27,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """"agrees", "differs" or "not done yet"."""
+        """ "agrees", "differs" or "not done yet"."""
         if self.recorded is None:
             return "not done yet"
         return "agrees" if self.recorded == self.recomputed else "differs"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import MODULUS, residue
@@ -52,11 +54,32 @@ def _integer(text: str) -> int:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A task's result, the computing time in seconds and where it comes from (JSON)."""
+    """A task's result with its history.
+
+    Attributes:
+        result: what the task contributes.
+        seconds: computing time.
+        provenance: where it comes from, JSON: host, device, kernels, versions.
+    """
 
     result: PartialResult
     seconds: float
     provenance: str
+
+    def to_document(self) -> dict[str, Any]:
+        """The evaluation as one object of JSON, its large numbers as text."""
+        return {
+            "index": self.result.index,
+            **self.result.to_text(),
+            "seconds": self.seconds,
+            "provenance": self.provenance,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Evaluation:
+        """The inverse of :meth:`to_document`; raises BadText or KeyError."""
+        numbers = {name: document[name] for name in ("index", "value", "residue", "evaluated")}
+        return cls(PartialResult.from_text(**numbers), document["seconds"], document["provenance"])
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from langford.errors import LangfordError
 
 
 class NoSlurm(LangfordError):
-    """SLURM's commands are not here."""
+    """SLURM's commands are not installed on this machine."""
 
 
 class BadScript(LangfordError):
-    """A job cannot be described so that SLURM and the shell read it as meant."""
+    """SLURM or the shell would misread the script of a job."""
 
 
 class SubmissionRefused(LangfordError):
-    """sbatch refuses a job."""
+    """The scheduler refuses a job."""
 
 
 class SchedulerSilent(LangfordError):
@@ -22,7 +22,7 @@ class SchedulerSilent(LangfordError):
 
 
 class WorkersEndAtOnce(LangfordError):
-    """Array elements end again and again without a trace in the ledger."""
+    """Array elements end again and again, and nothing changes in the ledger."""
 
 
 class AnotherKeeper(LangfordError):

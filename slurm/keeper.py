@@ -1,6 +1,6 @@
-"""The queue keeper: so many workers of a campaign wait or run, no more, until the campaign is done.
+"""The queue keeper: keeps a number of a campaign's workers waiting or running until the campaign is done.
 
-It trusts the ledger for what is done and the scheduler for who is there, and remembers nothing itself:
+It learns from the ledger what is done and from the scheduler which workers are there, and remembers neither:
 after a restart it finds its elements by their name.
 """
 
@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 
 from db import Standing
-from jobs.client import ServerAway
+from jobs.farm.client import ServerAway
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
-"""So often may workers be replaced while no task changes its state."""
+"""How often workers may be replaced while no task changes its state."""
 
 
 class QueueKeeper:
@@ -35,11 +35,13 @@ class QueueKeeper:
     ) -> None:
         """
         Args:
+            scheduler: where the workers are submitted.
             name: of the jobs.
-            script: the text for an array of so many elements.
-            standing: how many tasks are in which state, from the ledger or its server.
+            script: the text of a job script, given the number of elements of its array.
+            standing: asks the ledger, or its server, for the number of tasks in each state.
             most: elements waiting or running at any time.
             seconds: between two questions to the scheduler.
+            say: told in words what was submitted and what went wrong.
             stop_reason: asked often; a string ends the keeping, not the elements.
         """
         self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
@@ -51,7 +53,7 @@ class QueueKeeper:
     def run(self) -> str | None:
         """Keep the queue until the campaign is done (None), or the reason to stop.
 
-        Raises NoSlurm and WorkersEndAtOnce.
+        Raises WorkersEndAtOnce, and what the scheduler raises when it cannot work here (NoSlurm).
         """
         trouble = ""
         while True:
@@ -60,7 +62,7 @@ class QueueKeeper:
                     return None
                 trouble = ""
             except (SchedulerSilent, SubmissionRefused, ServerAway) as error:
-                # Nothing is known to be missing, or nothing more is let in: ask again later.
+                # Nobody knows what is missing, or nothing more may be submitted: ask again later.
                 if str(error) != trouble:
                     self._say(f"{error}; asking again")
                 trouble = str(error)
@@ -72,9 +74,9 @@ class QueueKeeper:
                 time.sleep(0.1)
 
     def top_up(self) -> int | None:
-        """Submit as many elements as are missing; how many, None when the campaign is done.
+        """Submit the elements that are missing; returns how many, None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused and ServerAway, having changed nothing more.
+        Raises SchedulerSilent, SubmissionRefused and ServerAway; what was submitted before stays.
         """
         standing = self._standing()
         unfinished = standing.unfinished

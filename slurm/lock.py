@@ -12,7 +12,10 @@ from slurm.errors import AnotherKeeper
 
 @contextmanager
 def held(file: Path) -> Iterator[None]:
-    """Hold the lock; raises AnotherKeeper when somebody else does.  It ends with the process."""
+    """Hold the lock while the block runs; raises AnotherKeeper when another process holds it.
+
+    The lock ends with the process at the latest.
+    """
     with file.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

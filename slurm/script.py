@@ -1,7 +1,7 @@
-"""The text of sbatch scripts: pure functions of what shall run and with what.
+"""The text of sbatch scripts: pure functions of the command that a job runs and the resources that it asks for.
 
-Both kinds of script replace the batch shell by the program (exec): signals reach it, and nothing runs on
-beside the job that has displaced it.
+Both kinds of script replace the batch shell by the program (exec): signals reach the program, and nothing of
+a preempted job goes on running.
 """
 
 from __future__ import annotations
@@ -15,31 +15,37 @@ from pathlib import Path
 from slurm.errors import BadScript
 
 WARNING_SECONDS = 60
-"""SLURM sends SIGTERM so long before the time limit: enough to give leases back."""
+"""How long before the time limit SLURM sends SIGTERM: enough to give leases back."""
 MARGIN_SECONDS = 30
-"""A worker stops leasing so long before that, so that the signal comes to nothing."""
+"""How long before that signal a worker stops leasing, so that it has ended when the signal would come."""
 SHORTEST_SECONDS = 2 * (WARNING_SECONDS + MARGIN_SECONDS)
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a job asks of the cluster; ``None`` leaves a choice to the site."""
+    """What a job asks of the cluster; ``None`` leaves a choice to the site.
+
+    Attributes:
+        seconds: time limit.
+        partition: queue of the cluster.
+        gres: generic resources, like ``gpu:1``.
+        cpus: cores per task.
+        account: who is charged.
+        qos: quality of service.
+        extra: further options of sbatch, like ``--mem=2G``.
+    """
 
     seconds: int
-    """Time limit."""
     partition: str | None = None
     gres: str | None = None
-    """Generic resources, like ``gpu:1``."""
     cpus: int | None = None
-    """Cores per task."""
     account: str | None = None
     qos: str | None = None
     extra: tuple[str, ...] = ()
-    """Further options of sbatch, like ``--mem=2G``."""
 
     @property
     def working_seconds(self) -> int:
-        """The time limit that a worker keeps; raises BadScript when too little is left."""
+        """Seconds after which a worker should have ended; raises BadScript when too few are left."""
         if self.seconds < SHORTEST_SECONDS:
             raise BadScript(
                 f"a time limit of {self.seconds} s leaves no time to work: give --time {SHORTEST_SECONDS} or more"
@@ -53,6 +59,9 @@ def array_script(
     """An array of ``elements`` equal workers, each of which may be preempted and started again.
 
     Args:
+        name: of the job.
+        elements: how many workers.
+        resources: what each worker asks for.
         logs: folder of their output, one file per element, continued when it starts again.
         command: the worker and its arguments.
         setup: lines of shell before it, like ``module load cuda``.

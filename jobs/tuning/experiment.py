@@ -34,7 +34,7 @@ class Trial:
 
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """Trials whose time grows along the axis, up to the first that takes too long."""
+    """The trials up to the first that takes longer than LONGEST_TRIAL; their times grow along the axis."""
     done = []
     for trial in trials:
         done.append(trial)
@@ -50,7 +50,12 @@ def core_counts(cores: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Curve:
-    """The trials of one line of a figure."""
+    """One line of a figure.
+
+    Attributes:
+        label: its name in the legend.
+        trials: its points.
+    """
 
     label: str
     trials: tuple[Trial, ...]
@@ -62,6 +67,9 @@ class Experiment:
 
     Attributes:
         name: short and unique, for file names.
+        title: which problem is counted, how and where.
+        x_label: what the axis shows.
+        curves: one or several lines.
         shows: the figure or table of the thesis that it repeats, or what it compares.
     """
 
@@ -73,7 +81,7 @@ class Experiment:
 
     @property
     def best(self) -> Trial:
-        """The first trial that is as fast as the fastest, but for noise."""
+        """The first trial that is as fast as the fastest one, up to noise."""
         trials = [trial for curve in self.curves for trial in curve.trials]
         fastest = min(trial.seconds for trial in trials)
         return next(trial for trial in trials if trial.seconds <= fastest * (1 + NOISE))
@@ -112,7 +120,7 @@ class Stopwatch:
         self._published: int | None = None
 
     def afresh(self) -> Stopwatch:
-        """The same for another problem."""
+        """A stopwatch with the same settings, for another problem."""
         return Stopwatch(self._repetitions, self._tell)
 
     def seconds(self, what: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:

@@ -21,7 +21,13 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
 class GodfreyBench:
-    """One problem on one GPU; the launch that has proved best so far."""
+    """One problem on one GPU.
+
+    Attributes:
+        problem: what is counted.
+        cores: threads that compute beside the GPU.
+        launch: the one that has proved best so far.
+    """
 
     def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
         self.problem, self.cores, self.launch = problem, cores, launch
@@ -49,7 +55,7 @@ class GodfreyBench:
             with ThreadPoolExecutor(self.cores) as pool:
                 rest = [pool.submit(plan.evaluate, index) for index in range(border, len(plan.work))]
                 yield from map(gpu.evaluate, range(border))
-                yield from (each.result() for each in rest)
+                yield from (future.result() for future in rest)
 
         actual = 1 - border / len(plan.work)
         seconds = self._watch.seconds(f"depth {plan.depth}, {100 * actual:.2g}% on cores", plan, both)

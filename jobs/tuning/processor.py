@@ -11,11 +11,11 @@ from langford.problem import Problem
 from langford.result import PartialResult
 
 DEPTHS = 5
-"""Around the suggested one."""
+"""How many depths are tried, with the suggested one in the middle."""
 
 
 def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> Iterator[Experiment]:
-    """Depth of the tasks on all cores, then the number of cores."""
+    """Yield two experiments: the depth of the tasks on all cores, then the number of cores at the best depth."""
     suggested = method.suggested_depth(problem)
     step = 1 if method.unit == "nodes" else 2
     around = range(suggested - step * (DEPTHS // 2), suggested + step * (DEPTHS // 2) + 1, step)
@@ -25,15 +25,15 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
         plan.evaluator()
         seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
         trials.append(Trial(depth, seconds, {"depth": depth}, f"{len(plan.work)} tasks"))
-    found = Experiment(
+    by_depth = Experiment(
         "depth",
         f"{problem} by {method.name} on {cores} cores",
         "task depth p",
         (Curve("all cores", tuple(trials)),),
         "figure 1.14, the processor's part",
     )
-    yield found
-    plan = method.plan(problem, found.best.settings["depth"])
+    yield by_depth
+    plan = method.plan(problem, by_depth.best.settings["depth"])
     yield Experiment(
         "cores",
         f"{problem} by {method.name}",
@@ -52,6 +52,6 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 
 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
-    """All results of a plan, largest tasks first, by so many threads."""
+    """All results of a plan, largest tasks first, by ``cores`` threads."""
     with ThreadPoolExecutor(cores) as pool:
         yield from pool.map(plan.evaluate, plan.largest_first())

@@ -33,7 +33,13 @@ SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 class Bench:
-    """One problem, one method, one GPU; the settings that have proved best so far."""
+    """One problem and one method on one GPU.
+
+    Attributes:
+        plan: what is counted each time.
+        settings: those that have proved best so far.
+        cores: that feed the GPU and compute beside it.
+    """
 
     def __init__(
         self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch

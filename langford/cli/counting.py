@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from langford.cli.options import (
-    METHOD_NAMES,
-    chosen_method,
-    chosen_problem,
-    device_option,
-    json_option,
-    problem_options,
-)
-from langford.devices import cores
+from jobs.tuning import forecast
+from langford.cli import display
+from langford.cli.option_groups import ProblemOptions, method_of, problem_options
+from langford.cli.options import device_option, json_option, method_option
+from langford.cli.progress import ProgressLine
+from langford.counting import count_tasks, plan
+from langford.devices import CPU, cores, devices
 from langford.errors import TooExpensive
+from langford.estimation import estimate as estimate_by_walks
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -31,43 +28,43 @@ Examples:
   langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
 )
 @problem_options
-@click.option("--method", type=click.Choice(METHOD_NAMES), help="Default: the fastest that applies.")
+@method_option
 @click.option("--cores", "threads", type=click.IntRange(min=1), help="Default: all.")
 @device_option
 @click.option("--anyway", is_flag=True, help="Start even if it would take years.")
 @json_option
-def count(method: str | None, threads: int | None, device: str, anyway: bool, as_json: bool, **chosen: Any) -> None:
+def count(
+    chosen: ProblemOptions, method_name: str | None, threads: int | None, device: str, anyway: bool, as_json: bool
+) -> None:
     """Count the arrangements of N colours, exactly."""
-    problem = chosen_problem(**chosen)
-    from jobs import forecast
-    from langford.cli import display
-    from langford.counting import count_tasks, plan
-    from langford.devices import CPU, devices
-
-    way = chosen_method(method, problem)
+    problem = chosen.problem()
+    method = method_of(method_name, problem)
     threads = threads or cores()
-    places = devices(device, threads)
-    expected = forecast.core_seconds(problem, way) / threads if places[0] == CPU else 0.0
+    chosen_devices = devices(device, threads)
+    on_cpu = chosen_devices[0] == CPU
+    expected = forecast.core_seconds(problem, method) / threads if on_cpu else 0.0
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / LONGEST_COUNT
         raise TooExpensive(
-            f"{problem} by {way.name} would take about {display.duration(expected)} on this machine "
+            f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
             f"({years:,.0f} core years): it needs a cluster of many cores, or GPUs; "
             f"`langford estimate {problem.n}` approximates it now (--anyway starts nevertheless)"
         )
     if expected > SECONDS_WORTH_SAYING:
-        display.say(f"{problem} by {way.name}: about {display.duration(expected)} on {threads} cores")
+        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    where = f"on {threads} cores" if places[0] == CPU else f"on {len(places)} GPUs"
-    split = plan(problem, way.name, device=places[0])
-    line = display.ProgressLine(str(problem), float(split.work.sum()), len(split.tasks))
+    where = f"on {threads} cores" if on_cpu else f"on {len(chosen_devices)} GPUs"
+    split = plan(problem, method.name, device=chosen_devices[0])
+    line = ProgressLine(str(problem), float(split.work.sum()), len(split.tasks))
     with line.shown():
-        found, seconds = count_tasks(split, places, lambda done, seconds: line.update(None, done, done, seconds))
+        counted, seconds = count_tasks(
+            split, chosen_devices, lambda done, seconds: line.update(None, done, done, seconds)
+        )
     if as_json:
-        display.print_json(display.count_document(problem, way.name, found, seconds))
+        display.print_json(display.count_document(problem, method.name, counted, seconds))
     else:
-        display.print_count(problem, way.name, found, seconds, where)
+        display.print_count(problem, method.name, counted, seconds, where)
 
 
 @click.command(
@@ -80,27 +77,26 @@ Examples:
 @click.option("--walks", type=click.IntRange(min=2), default=1_000_000, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @json_option
-def estimate(walks: int, seed: int, as_json: bool, **chosen: Any) -> None:
+def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:
     """Estimate a count by Knuth's random walks, with its standard error."""
-    problem = chosen_problem(**chosen)
-    from langford.cli import display
-    from langford.estimation import estimate as walk
-
-    found = walk(problem, walks, seed)
+    problem = chosen.problem()
+    estimated = estimate_by_walks(problem, walks, seed)
     if as_json:
         display.print_json(
             {
                 "problem": problem.name,
-                "estimate": found.value,
-                "standard_error": found.standard_error,
-                "walks": found.walks,
-                "fruitful": found.fruitful,
+                "estimate": estimated.value,
+                "standard_error": estimated.standard_error,
+                "walks": estimated.walks,
+                "fruitful": estimated.fruitful,
                 "seed": seed,
             }
         )
         return
-    relative = found.standard_error / found.value if found.value else float("inf")
-    print(f"{problem} ≈ {found.value:.5g} ± {found.standard_error:.2g} (one standard error, {relative:.2%})")
-    print(f"  {found.walks:,} walks, {found.fruitful:,} of them fruitful, seed {seed}")
+    relative = estimated.standard_error / estimated.value if estimated.value else float("inf")
+    print(
+        f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} (one standard error, {relative:.2%})"
+    )
+    print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
     if problem.obstruction:
         print(f"  the exact value is 0: {problem.obstruction}")

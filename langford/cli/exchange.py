@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from db import Ledger
+from jobs import exchange
 from langford.cli.options import ledger_option
 from langford.durable import replace_file
 
@@ -19,12 +21,10 @@ Examples:
 @click.argument("name")
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
-def export(name: str, ledger: str, out: Path | None) -> None:
+def export(name: str, address: str, out: Path | None) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import."""
-    from db import Ledger
-
-    book = Ledger(ledger)
-    exported = book.campaign(name).export()
+    with Ledger(address) as ledger:
+        exported = ledger.campaign(name).export()
     file = out or Path(f"{name}.jsonl.gz")
     replace_file(file, exported.to_bytes())
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
@@ -39,17 +39,14 @@ Examples:
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @ledger_option
-def import_(files: tuple[Path, ...], ledger: str) -> None:
+def import_(files: tuple[Path, ...], address: str) -> None:
     """Take exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
     """
-    from db import Ledger
-    from jobs import exchange
-
-    book = Ledger(ledger, create=True)
-    for file in files:
-        campaign, events = exchange.take(book, file)
-        kinds = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
-        notes = "".join(f", {number} {kind}" for kind, number in kinds.items())
-        print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")
+    with Ledger(address, create=True) as ledger:
+        for file in files:
+            campaign, events = exchange.take(ledger, file)
+            kinds = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
+            notes = "".join(f", {number} {kind}" for kind, number in kinds.items())
+            print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")

@@ -8,28 +8,31 @@ from pathlib import Path
 
 import click
 
+from db import Ledger
+from db.states import Role
+from jobs.farm.client import RemoteCampaign
+from jobs.farm.outbox import Outbox
+from jobs.farm.tasks import ServerTasks
+from jobs.identity import Identity
+from jobs.run import Run
+from langford.cli import display
+from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import (
-    chosen_key,
-    chosen_token,
+    certificate_option,
     device_option,
     ledger_option,
-    plan_options,
+    replicate_option,
+    time_limit_option,
+    token_of,
     token_option,
-    trust_option,
+    workers_option,
 )
-from langford.cli.running import INCOMPLETE, TASKS_SET_ASIDE, StopSignals, create_campaign, seconds_of
-from langford.devices import cores
+from langford.cli.running import StopSignals, create_campaign
+from langford.devices import cores, devices
 from langford.errors import LangfordError
 
 PORT = 8765
-
-replicate_option = click.option(
-    "--replicate",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
-    "kind of device if there is one.",
-)
 
 
 class OpenToAll(LangfordError):
@@ -41,28 +44,17 @@ class OpenToAll(LangfordError):
 Examples:
   langford create langford 27 --depth 16 --ledger postgresql://host/records"""
 )
-@plan_options
+@campaign_options
 @replicate_option
 @ledger_option
-def create(
-    variant: str,
-    n: int,
-    copies: int,
-    method: str | None,
-    depth: int | None,
-    name: str | None,
-    replicate: float | None,
-    ledger: str,
-) -> None:
+def create(chosen: CampaignOptions, replicate: float | None, address: str) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
-    from db import Ledger
-
-    key = chosen_key(variant, n, copies, method, depth)
-    book = Ledger(ledger, create=True)
-    campaign = create_campaign(book, key, name)
-    if replicate is not None:
-        campaign.set_recheck_share(replicate)
-    print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger}")
+    key = chosen.key()
+    with Ledger(address, create=True) as ledger:
+        campaign = create_campaign(ledger, key, chosen.name)
+        if replicate is not None:
+            campaign.set_recheck_share(replicate)
+    print(f"{campaign.name}: {campaign.tasks:,} tasks in {address}")
 
 
 @click.command(
@@ -71,21 +63,15 @@ Examples:
   langford token langford-27-polyphase-16 > worker.token
   langford token langford-27-polyphase-16 --role reader"""
 )
-@click.argument("campaign")
-@click.option("--role", type=click.Choice(["reader", "worker", "admin"]), default="worker", show_default=True)
-@click.option("--revoke", is_flag=True, help="Make all tokens of the campaign worthless instead.")
+@click.argument("name")
+@click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
+@click.option("--revoke", is_flag=True, help="Revoke all tokens of the campaign instead.")
 @ledger_option
-def token(campaign: str, role: str, revoke: bool, ledger: str) -> None:
+def token(name: str, role: str, revoke: bool, address: str) -> None:
     """Print a new token for a campaign; the ledger keeps only its hash."""
-    from db import Ledger
-    from db.states import Role
-
-    book = Ledger(ledger)
-    record = book.campaign(campaign)
-    if revoke:
-        print(f"{record.revoke_tokens()} tokens revoked")
-    else:
-        print(record.new_token(Role(role)))
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        print(f"{campaign.revoke_tokens()} tokens revoked" if revoke else campaign.new_token(Role(role)))
 
 
 @click.command(
@@ -104,7 +90,7 @@ Examples:
 @replicate_option
 def serve(
     names: tuple[str, ...],
-    ledger: str,
+    address: str,
     host: str,
     port: int,
     certificate: str | None,
@@ -120,16 +106,17 @@ def serve(
         )
     try:
         import uvicorn
-    except ImportError as error:
-        raise LangfordError("the server needs starlette and uvicorn: pip install 'langford[server]'") from error
-    from db import Ledger
-    from jobs import server
 
-    book = Ledger(ledger)
+        from jobs.farm import server
+    except ImportError as error:
+        raise LangfordError(
+            f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
+        ) from error
+    ledger = Ledger(address)
     if replicate is not None:
         for name in names:
-            book.campaign(name).set_recheck_share(replicate)
-    app = server.application(book, names)
+            ledger.campaign(name).set_recheck_share(replicate)
+    app = server.application(ledger, names)
     uvicorn.run(
         app,
         host=host,
@@ -155,22 +142,20 @@ Examples:
   LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
-SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes as of `langford run`."""
+SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
 )
 @click.argument("url")
 @token_option
-@trust_option
+@certificate_option
 @click.option(
     "--outbox",
     type=click.Path(path_type=Path),
     envvar="LANGFORD_OUTBOX",
     help="Folder for results on their way; default: in ~/.local/state/langford.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core.")
+@workers_option
 @device_option
-@click.option(
-    "--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
-)
+@time_limit_option
 @click.option(
     "--lease",
     type=click.FloatRange(min=1),
@@ -192,24 +177,19 @@ def work(
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
-    from jobs.client import RemoteCampaign
-    from jobs.outbox import Outbox
-    from jobs.worker import RemoteRun
-    from langford.cli import display
-    from langford.devices import devices
-
-    server = RemoteCampaign(url, chosen_token(token_file), certificate)
+    server = RemoteCampaign(url, token_of(token_file), certificate)
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    box = Outbox(outbox or state / "langford" / "outbox" / server.name)
-    places = devices(device, workers or cores())
-    report = RemoteRun(server, box, places, display.say, stop.reason, time_limit, lease).run()
-    waiting = len(list(box.waiting()))
+    kept = Outbox(outbox or state / "langford" / "outbox" / server.name)
+    chosen_devices = devices(device, workers or cores())
+    source = ServerTasks(server, kept, Identity.fresh(chosen_devices), display.say, lease)
+    report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
+    waiting = len(list(kept.waiting()))
     display.say(
-        f"{report.tasks_here} tasks done here" + (f", {waiting} results wait in {box.folder}" if waiting else "")
+        f"{report.tasks_here} tasks done here" + (f", {waiting} results wait in {kept.folder}" if waiting else "")
     )
     if stop.received:
-        context.exit(128 + stop.received)
+        context.exit(code_of_signal(stop.received))
     if report.stopped or waiting:
-        context.exit(INCOMPLETE)
+        context.exit(ExitCode.INCOMPLETE)
     if report.set_aside:
-        context.exit(TASKS_SET_ASIDE)
+        context.exit(ExitCode.TASKS_SET_ASIDE)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from db import Database, copying
+from db.schema import SCHEMA
+
 
 @click.group()
 def ledger() -> None:
@@ -23,8 +26,6 @@ def copy(source: str, target: str) -> None:
 
     Row counts and checksums of every table must agree, or nothing is kept.
     """
-    from db import copying
-
     for table in copying.copy(source, target):
         print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
 
@@ -33,8 +34,5 @@ def copy(source: str, target: str) -> None:
 @click.argument("where")
 def upgrade(where: str) -> None:
     """Bring a ledger of an earlier version to this version's schema."""
-    from db import Database
-    from db.schema import SCHEMA
-
     Database(where, upgrade=True).close()
     print(f"{where} has schema {SCHEMA}")

@@ -1,4 +1,4 @@
-"""The ``langford`` command."""
+"""The ``langford`` command: the table of its commands, and how it ends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,60 @@ import sys
 import click
 
 from langford import __version__
-from langford.cli import campaigns, counting, doctor, exchange, explicit, farm, ledgers, mpi, slurm, tune
-from langford.errors import CheckFailed, Incomplete, LangfordError
+from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.lazy import LazyCommand, LazyGroup
+from langford.errors import LangfordError
 
-EXIT_CODES: dict[type[LangfordError], int] = {CheckFailed: 4, Incomplete: 3}
-BAD_INPUT = 2
+COMMANDS = {
+    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly."),
+    "estimate": LazyCommand(
+        "langford.cli.counting:estimate", "Estimate a count by Knuth's random walks, with its standard error."
+    ),
+    "list": LazyCommand("langford.cli.explicit:list_", "List explicit arrangements, mirror images once."),
+    "draw": LazyCommand("langford.cli.draw:draw", "Draw an arrangement as coloured cubes and arcs."),
+    "run": LazyCommand(
+        "langford.cli.campaigns:run", "Create or resume a campaign and work it off on this machine."
+    ),
+    "result": LazyCommand(
+        "langford.cli.campaigns:result",
+        "Merge finished campaigns, or exported files, and print the count with its checks.",
+    ),
+    "verify": LazyCommand(
+        "langford.cli.campaigns:verify", "Recompute tasks of a campaign on this machine and compare."
+    ),
+    "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
+    "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
+    "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
+    "export": LazyCommand(
+        "langford.cli.exchange:export",
+        "Write a campaign's results, checksummed, to a file that another ledger can import.",
+    ),
+    "import": LazyCommand(
+        "langford.cli.exchange:import_", "Take exported results into a ledger; repeating it changes nothing."
+    ),
+    "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole."),
+    "create": LazyCommand(
+        "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come."
+    ),
+    "token": LazyCommand(
+        "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash."
+    ),
+    "serve": LazyCommand(
+        "langford.cli.farm:serve", "Hand out the tasks of campaigns to workers anywhere, and take their results."
+    ),
+    "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done."),
+    "mpi": LazyCommand(
+        "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun."
+    ),
+    "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster."),
+    "doctor": LazyCommand(
+        "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install."
+    ),
+    "tune": LazyCommand("langford.cli.tune:tune", "Count one problem with many settings, and keep the fastest."),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
     """Count Langford pairings and their relatives, exactly.
@@ -27,32 +73,6 @@ def cli() -> None:
     """
 
 
-for command in (
-    counting.count,
-    campaigns.run,
-    campaigns.status,
-    campaigns.result,
-    campaigns.tasks,
-    campaigns.verify,
-    campaigns.retry,
-    exchange.export,
-    exchange.import_,
-    explicit.list_,
-    explicit.draw,
-    counting.estimate,
-    doctor.doctor,
-    mpi.mpi,
-    ledgers.ledger,
-    farm.create,
-    farm.token,
-    farm.serve,
-    farm.work,
-    slurm.slurm,
-    tune.tune,
-):
-    cli.add_command(command)
-
-
 def main() -> None:
     """Entry point: every deliberate error is one line and an exit code."""
     # numpy's BLAS, which nothing here uses, would start a thread per core in every process of a pool.
@@ -61,9 +81,8 @@ def main() -> None:
         cli()
     except LangfordError as error:
         print(f"langford: {error}", file=sys.stderr)
-        codes = [code for kind, code in EXIT_CODES.items() if isinstance(error, kind)]
-        sys.exit(codes[0] if codes else BAD_INPUT)
+        sys.exit(code_of_error(error))
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
         sys.stderr.close()
-        sys.exit(0)
+        sys.exit(ExitCode.DONE)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from langford.cli.options import chosen_key, device_option, json_option, ledger_option, plan_options
-from langford.cli.running import StopSignals, conclude, create_campaign, seconds_of, work_off
+from db import Ledger
+from jobs.mpi.pool import RankPool, serve
+from jobs.mpi.static import count_static
+from jobs.mpi.world import SeparateWorlds, device_of, world
+from langford.cli import display
+from langford.cli.exit_codes import ExitCode
+from langford.cli.option_groups import CampaignOptions, campaign_options
+from langford.cli.options import device_option, json_option, ledger_option, time_limit_option
+from langford.cli.running import StopSignals, conclude, create_campaign, work_off
+from langford.devices import Device
 from langford.errors import LangfordError
+from langford.methods import PlanKey
 
-BAD_INPUT = 2
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 
 @click.command(
@@ -24,98 +34,89 @@ Examples:
 
 Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
 keeps a campaign in the ledger and hands tasks to the other ranks; running the same command again
-resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes as of `langford run`."""
+resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes: those of `langford run`."""
 )
 @click.option("--static", is_flag=True, help="Split the tasks by rank, without a ledger.")
-@plan_options
+@campaign_options
 @ledger_option
 @device_option
-@click.option(
-    "--time-limit", callback=seconds_of, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
-)
+@time_limit_option
 @json_option
 @click.pass_context
 def mpi(
     context: click.Context,
-    variant: str,
-    n: int,
+    chosen: CampaignOptions,
     static: bool,
-    copies: int,
-    method: str | None,
-    depth: int | None,
-    name: str | None,
-    ledger: str,
+    address: str,
     device: str,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
-    from jobs import mpi as ranks
-
-    communicator = ranks.world()
+    communicator = world()
     if not static and communicator.size < 2:
-        raise ranks.SeparateWorlds(
+        raise SeparateWorlds(
             "rank 0 only hands out tasks: start two ranks or more with mpirun, or use `langford run`"
         )
     try:
-        key = chosen_key(variant, n, copies, method, depth)
+        key = chosen.key(Device(device))
     except LangfordError:
         # Every rank meets the same error; one says it.
         if communicator.rank == 0:
             raise
-        context.exit(BAD_INPUT)
+        context.exit(ExitCode.BAD_INPUT)
+    code: int = ExitCode.DONE
     try:
-        own = ranks.device_of(communicator, device, first_computes=static)
+        own = device_of(communicator, device, first_computes=static)
         if static:
-            code = _static(communicator, key, own, as_json)
+            _count_static(communicator, key, own, as_json)
         elif communicator.rank:
-            ranks.serve(communicator, key, own)
-            code = 0
+            serve(communicator, key, own)
         else:
-            code = _hand_out(communicator, key, own, name, ledger, time_limit, as_json)
+            code = _hand_out(communicator, key, own, chosen.name, address, time_limit, as_json)
     except BaseException as error:
         # The other ranks would wait for this one for ever.
         if isinstance(error, LangfordError):
             print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-            communicator.Abort(BAD_INPUT)
+            communicator.Abort(ExitCode.BAD_INPUT)
         traceback.print_exc()
         sys.stderr.flush()
-        communicator.Abort(1)
+        communicator.Abort(ExitCode.FAILED)
         raise
     context.exit(code)
 
 
-def _static(communicator: Any, key: Any, own: Any, as_json: bool) -> int:
-    from jobs import mpi as ranks
-    from jobs.evaluation import plan_of
-    from langford.cli import display
-
-    counted = ranks.count_static(communicator, key, own)
+def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> None:
+    """Evaluate this rank's share of the tasks; rank 0 prints the count."""
+    counted = count_static(communicator, key, device)
     if counted is None:
-        return 0
-    (count, seconds), problem = counted, plan_of(key).problem
+        return
+    count, seconds = counted
     if as_json:
-        document = display.count_document(problem, key.method, count, seconds)
+        document = display.count_document(key.problem, key.method, count, seconds)
         display.print_json({"ranks": communicator.size, **document})
     else:
-        display.print_count(problem, key.method, count, seconds, f"on {communicator.size} ranks")
-    return 0
+        display.print_count(key.problem, key.method, count, seconds, f"on {communicator.size} ranks")
 
 
 def _hand_out(
-    communicator: Any, key: Any, own: Any, name: str | None, ledger: str, time_limit: float | None, as_json: bool
+    communicator: Intracomm,
+    key: PlanKey,
+    device: Device,
+    name: str | None,
+    address: str,
+    time_limit: float | None,
+    as_json: bool,
 ) -> int:
-    from db import Ledger
-    from jobs import mpi as ranks
-
+    """Keep the campaign in the ledger and hand its tasks to the other ranks; the exit code."""
     stop = StopSignals()
-    book = Ledger(ledger, create=True)
-    campaign = create_campaign(book, key, name)
-    pool = ranks.RankPool(communicator)
-    places = [own] * (communicator.size - 1)
-    report = work_off(book, campaign, places, stop, time_limit, pool_of=lambda *_: pool)
-    pool.stop()
-    code = conclude(book, campaign, report, stop, ledger, as_json)
+    pool = RankPool(communicator)
+    devices = [device] * (communicator.size - 1)
+    with Ledger(address, create=True) as ledger:
+        campaign = create_campaign(ledger, key, name)
+        report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+        pool.stop()
+        code = conclude(campaign, report, stop, as_json)
     if stop.received:
         communicator.Abort(code)  # the ranks would first finish their tasks
     return code

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from langford.cli.options import chosen_token, device_option, ledger_option, token_option, trust_option
-from langford.cli.running import StopSignals, seconds_of
-
-if TYPE_CHECKING:
-    from db import Standing
+from db import Ledger, Standing
+from jobs.farm.client import RemoteCampaign
+from langford.cli import display
+from langford.cli.exit_codes import code_of_signal
+from langford.cli.option_groups import gathered
+from langford.cli.options import certificate_option, device_option, ledger_option, token_of, token_option
+from langford.cli.parameter_types import duration
+from langford.cli.running import StopSignals
+from langford.devices import CPU
+from slurm import QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
+from slurm.lock import held
 
 LANGFORD = (sys.executable, "-m", "langford")
 
@@ -23,59 +30,100 @@ def slurm() -> None:
     """Work off campaigns on a SLURM cluster."""
 
 
-def resource_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What every job asks of the cluster."""
-    for decorate in (
-        click.option("--dry-run", is_flag=True, help="Print the script, submit nothing."),
-        click.option(
-            "--logs",
-            type=click.Path(path_type=Path),
-            default="slurm-logs",
-            show_default=True,
-            help="Folder for the jobs' output.",
-        ),
-        click.option(
-            "--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."
-        ),
-        click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
-        click.option("--qos"),
-        click.option("--account"),
-        click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
-        click.option("--gres", help="Generic resources, like gpu:1."),
-        click.option(
-            "--time",
-            "seconds",
-            callback=seconds_of,
-            required=True,
-            metavar="TIME",
-            help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
-        ),
-        click.option("--partition"),
-    ):
-        command = decorate(command)
-    return command
+@dataclass(frozen=True)
+class JobOptions:
+    """What every job asks of the cluster; see slurm.Resources.
+
+    Attributes:
+        setup: lines of shell before the program.
+        logs: folder for the jobs' output.
+        dry_run: print the script and submit nothing.
+    """
+
+    partition: str | None
+    seconds: float
+    gres: str | None
+    cpus: int | None
+    account: str | None
+    qos: str | None
+    extra: tuple[str, ...]
+    setup: tuple[str, ...]
+    logs: Path
+    dry_run: bool
+
+    def resources(self) -> Resources:
+        """The part that the scheduler reads."""
+        return Resources(
+            int(self.seconds), self.partition, self.gres, self.cpus, self.account, self.qos, self.extra
+        )
 
 
-def array_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What ``submit`` and ``keep`` share."""
-    for decorate in (
-        resource_options,
-        device_option,
-        trust_option,
-        token_option,
-        click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
-        ledger_option,
-        click.option(
-            "--max-queued",
-            type=click.IntRange(min=1),
-            default=256,
-            show_default=True,
-            help="Array elements waiting or running at any time.",
-        ),
-        click.argument("campaign"),
-    ):
-        command = decorate(command)
-    return command
+job_options = gathered(
+    "job",
+    JobOptions,
+    click.option("--partition"),
+    click.option(
+        "--time",
+        "seconds",
+        type=duration,
+        required=True,
+        metavar="TIME",
+        help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
+    ),
+    click.option("--gres", help="Generic resources, like gpu:1."),
+    click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
+    click.option("--account"),
+    click.option("--qos"),
+    click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
+    click.option("--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."),
+    click.option(
+        "--logs",
+        type=click.Path(path_type=Path),
+        default="slurm-logs",
+        show_default=True,
+        help="Folder for the jobs' output.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the script, submit nothing."),
+)
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """How the workers of a campaign reach it, and how many there are.
+
+    Attributes:
+        max_queued: array elements waiting or running at any time.
+        address: of the ledger, a file or database URL, for workers without a server.
+        server: URL of the task server; None: the workers use the ledger.
+        token_file: holds the server's token.
+        certificate: of the server, to trust.
+        device: "cpu" or "cuda".
+    """
+
+    max_queued: int
+    address: str
+    server: str | None
+    token_file: Path | None
+    certificate: Path | None
+    device: str
+
+
+queue_options = gathered(
+    "queue",
+    QueueOptions,
+    click.option(
+        "--max-queued",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Array elements waiting or running at any time.",
+    ),
+    ledger_option,
+    click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
+    token_option,
+    certificate_option,
+    device_option,
+)
 
 
 @slurm.command(
@@ -85,10 +133,12 @@ Examples:
   langford slurm submit langford-27-polyphase-16 --ledger postgresql://host/records --time 20:00 \\
       --gres gpu:1 --device cuda"""
 )
-@array_options
-def submit(campaign: str, **options: Any) -> None:
+@click.argument("campaign")
+@queue_options
+@job_options
+def submit(campaign: str, queue: QueueOptions, job: JobOptions) -> None:
     """Fill the queue with workers of a campaign, once."""
-    keeper = _keeper(campaign, options)
+    keeper = _keeper(campaign, queue, job)
     if keeper is not None and keeper.top_up() is None:
         print(f"{campaign} is done")
 
@@ -101,20 +151,20 @@ Examples:
 
 Ctrl-C or SIGTERM end the keeping; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
 )
-@array_options
+@click.argument("campaign")
+@queue_options
+@job_options
 @click.pass_context
-def keep(context: click.Context, /, campaign: str, **options: Any) -> None:
+def keep(context: click.Context, campaign: str, queue: QueueOptions, job: JobOptions) -> None:
     """Keep the queue filled with workers until the campaign is done."""
-    from slurm.lock import held
-
     stop = StopSignals()
-    keeper = _keeper(campaign, options, stop.reason)
+    keeper = _keeper(campaign, queue, job, stop.reason)
     if keeper is None:
         return
-    with held(options["logs"] / campaign / "keeper.lock"):
+    with held(job.logs / campaign / "keeper.lock"):
         keeper.run()
     if stop.received:
-        context.exit(128 + stop.received)
+        context.exit(code_of_signal(stop.received))
     print(f"{campaign} is done")
 
 
@@ -131,91 +181,68 @@ Examples:
 )
 @click.option("--launcher", default="mpirun", show_default=True, help="What starts the ranks.")
 @click.option("--name", default="langford-mpi", show_default=True, help="The job's name.")
-@resource_options
+@job_options
 def reserve(
-    arguments: tuple[str, ...],
-    nodes: int,
-    tasks_per_node: int,
-    launcher: str,
-    name: str,
-    logs: Path,
-    setup: tuple[str, ...],
-    dry_run: bool,
-    **options: Any,
+    arguments: tuple[str, ...], nodes: int, tasks_per_node: int, launcher: str, name: str, job: JobOptions
 ) -> None:
     """Submit one job that runs `langford mpi ARGUMENTS` on nodes of its own."""
-    import shlex
-
-    from slurm import Scheduler, reservation_script
-
+    command = [*LANGFORD, "mpi", *arguments]
     script = reservation_script(
         name,
         nodes,
         tasks_per_node,
-        _resources(options),
-        logs.absolute(),
+        job.resources(),
+        job.logs.absolute(),
         shlex.split(launcher),
-        [*LANGFORD, "mpi", *arguments],
-        setup,
+        command,
+        job.setup,
     )
-    if dry_run:
+    if job.dry_run:
         print(script, end="")
         return
-    logs.mkdir(parents=True, exist_ok=True)
-    print(f"job {Scheduler().submit(script)}")
+    job.logs.mkdir(parents=True, exist_ok=True)
+    print(f"job {SlurmScheduler().submit(script)}")
 
 
-def _resources(options: dict[str, Any]) -> Any:
-    from slurm import Resources
-
-    names = ("partition", "gres", "cpus", "account", "qos")
-    return Resources(
-        int(options["seconds"]), **{name: options[name] for name in names}, extra=tuple(options["extra"])
-    )
-
-
-def _keeper(campaign: str, options: dict[str, Any], stop_reason: Callable[[], str | None] = lambda: None) -> Any:
+def _keeper(
+    campaign: str, queue: QueueOptions, job: JobOptions, stop_reason: Callable[[], str | None] = lambda: None
+) -> QueueKeeper | None:
     """The keeper of a campaign's queue, after the folder for its logs; None after --dry-run."""
-    from langford.cli import display
-    from slurm import QueueKeeper, Scheduler, array_script
-
-    resources = _resources(options)
-    logs = (options["logs"] / campaign).absolute()
-    command, standing = (_through_server if options["server"] else _through_ledger)(campaign, options)
-    command += ["--time-limit", str(resources.working_seconds), "--device", options["device"]]
-    if options["device"] == "cpu":
+    resources = job.resources()
+    logs = (job.logs / campaign).absolute()
+    command, standing = (_through_server if queue.server else _through_ledger)(campaign, queue)
+    command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
+    if queue.device == CPU.kind:
         command += ["--workers", str(resources.cpus or 1)]
 
     def script(elements: int) -> str:
-        return array_script(campaign, elements, resources, logs, command, options["setup"])
+        return array_script(campaign, elements, resources, logs, command, job.setup)
 
-    if options["dry_run"]:
-        print(script(options["max_queued"]), end="")
+    if job.dry_run:
+        print(script(queue.max_queued), end="")
         return None
     logs.mkdir(parents=True, exist_ok=True)
     return QueueKeeper(
-        Scheduler(), campaign, script, standing, options["max_queued"], say=display.say, stop_reason=stop_reason
+        SlurmScheduler(), campaign, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
     )
 
 
-def _through_server(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], Standing]]:
-    """What an element runs, and who knows how far the campaign is."""
-    from jobs.client import RemoteCampaign
+def _through_server(campaign: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
+    """The command of a worker of the task server, and how to ask the server how far the campaign is."""
+    url = f"{(queue.server or '').rstrip('/')}/{campaign}"
+    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate)
+    command = [*LANGFORD, "work", url]
+    for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
+        if file:
+            command += [option, str(file.absolute())]
+    return command, lambda: server.info().standing
 
-    url = f"{options['server'].rstrip('/')}/{campaign}"
-    server = RemoteCampaign(url, chosen_token(options["token_file"]), options["certificate"])
-    files = {name: options[name] for name in ("token_file", "certificate") if options[name]}
-    given = [text for name, file in files.items() for text in (f"--{name.replace('_', '-')}", str(file.absolute()))]
-    return [*LANGFORD, "work", url, *given], lambda: server.info().standing
 
-
-def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], Callable[[], Standing]]:
-    from db import Ledger
-
-    ledger = options["ledger"] if "://" in options["ledger"] else str(Path(options["ledger"]).absolute())
-    book = Ledger(ledger)
-    record = book.campaign(campaign)
-    problem = record.problem
+def _through_ledger(campaign: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
+    """The command of a worker that uses the ledger itself, and how to ask the ledger how far the campaign is."""
+    address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
+    record = Ledger(address).campaign(campaign)
+    key, problem = record.key, record.problem
     command = [
         *LANGFORD,
         "run",
@@ -224,12 +251,12 @@ def _through_ledger(campaign: str, options: dict[str, Any]) -> tuple[list[str], 
         "--copies",
         str(problem.copies),
         "--method",
-        record.key.method,
+        key.method,
         "--depth",
-        str(record.key.depth),
+        str(key.depth),
         "--name",
         campaign,
         "--ledger",
-        ledger,
+        address,
     ]
     return command, record.standing

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs import tuning
-from jobs.tuning import Curve, Experiment, Stopwatch, Trial, godfrey_on_gpu, search_on_gpu
-from jobs.tuning.experiment import until_slow
-from jobs.tuning.godfrey import GodfreyBench
-from jobs.tuning.search import Bench
+from jobs.tuning import godfrey, search, session
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
+from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
+from jobs.tuning.search import Bench, search_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import Settings
@@ -34,7 +33,7 @@ def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.Monk
         "SHARES": (0.0, 0.5),
         "MOST_TEST_FREE": 2,
     }.items():
-        monkeypatch.setattr(tuning.search, name, few)
+        monkeypatch.setattr(search, name, few)
     start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
@@ -60,7 +59,7 @@ def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.Monk
 
 def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, few in {"THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "SHARES": (0.0, 0.5, 1.0)}.items():
-        monkeypatch.setattr(tuning.godfrey, name, few)
+        monkeypatch.setattr(godfrey, name, few)
     bench = GodfreyBench(Problem.langford(7), host_program(), 2, Launch(), Stopwatch(1))
     grid, share = godfrey_on_gpu(bench)
     assert bench.launch.threads == 32
@@ -86,6 +85,13 @@ def test_a_wrong_count_ends_the_experiments() -> None:
                 watch.seconds("again", plan, count)
         else:
             watch.seconds("once", plan, count)
+
+
+def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the forecast expects to take seconds: each n takes ten times as long as the one before."""
+    monkeypatch.setattr(session, "core_seconds", lambda problem, method: 10.0 ** (problem.n - 14))
+    assert session.for_cores(Problem.langford(20), METHODS["miller"]) == Problem.langford(15)
+    assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
 
 
 @pytest.mark.parametrize("method", ["miller", "godfrey"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,13 @@ import pytest
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 COMMAND = [sys.executable, "-m", "langford"]
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from jobs import forecast
 from jobs.evaluation import evaluate
+from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.methods import METHODS
 from langford.problem import Problem

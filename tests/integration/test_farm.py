@@ -18,12 +18,11 @@ import pytest
 
 from db import Delivery, Ledger
 from db.states import Role
-from jobs.campaign import result
-from jobs.client import RemoteCampaign, ServerRefuses
-from jobs.evaluation import plan_of
+from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.identity import Identity
+from jobs.run import result
 from langford.arithmetic.residue import residue
-from langford.methods import PlanKey
+from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.integration.conftest import COMMAND, ENVIRONMENT, Run

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langford.cli import doctor
+from jobs import doctor
 from langford.devices import CPU
 from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
@@ -30,10 +30,10 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
 
 
 def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langford.reference.published", lambda problem: 7)
-    found = doctor._tried("processor", CPU, "")
-    assert found.state == "broken"
-    assert "108,144, which is wrong" in found.detail
+    monkeypatch.setattr("jobs.doctor.published", lambda problem: 7)
+    finding = doctor.examine_device("processor", CPU)
+    assert finding.state == "broken"
+    assert "108,144, which is wrong" in finding.detail
 
 
 @pytest.mark.parametrize("points_per_second", [1e6, 1e9, 1e15])

@@ -18,9 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Ledger
-from jobs.evaluation import plan_of
-from jobs.mpi import share
-from langford.methods import PlanKey
+from jobs.mpi.static import share
+from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.integration.conftest import COMMAND, ENVIRONMENT
 
@@ -74,7 +73,7 @@ def test_static(mpirun: Mpirun, arguments: list[str], count: str) -> None:
 @given(st.sampled_from([0, 4, 8, 12]), st.integers(1, 9))
 def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
     key = PlanKey(Problem.langford(12), "polyphase", depth)
-    shares = [share(key, rank, size) for rank in range(size)]
+    shares = [share(plan_of(key), rank, size) for rank in range(size)]
     work = plan_of(key).work
     assert sorted(index for mine in shares for index in mine) == list(range(len(work)))
     loads = [work[mine].sum() for mine in shares]

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from db import Ledger
-from jobs.campaign import result
-from slurm import Element, QueueKeeper, Resources, Scheduler, array_script
+from jobs.run import result
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script
 from tests.integration.conftest import COMMAND, Run
 from tests.integration.slurm_cluster import Cluster, cluster
 from tests.ports import free_port
@@ -52,11 +52,11 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
 
     present: list[int] = []
 
-    class Watched(Scheduler):
+    class Watched(SlurmScheduler):
         def elements(self, name: str) -> list[Element]:
-            found = super().elements(name)
-            present.append(len(found))
-            return found
+            elements = super().elements(name)
+            present.append(len(elements))
+            return elements
 
     kept: list[object] = []
     keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2, say=print)

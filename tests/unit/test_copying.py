@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from db import Database, Ledger, copying
 from db.errors import CopyFailed, LeasesRunning, LedgerUnreachable, NotEmpty
-from jobs.campaign import result
+from jobs.run import result
 from langford.cli.main import cli
 from tests.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
 from tests.databases import fresh_database

@@ -17,7 +17,7 @@ from db import Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import EventKind
 from jobs import exchange
-from jobs.campaign import result as result_of
+from jobs.run import result as result_of
 from langford.errors import CheckFailed, Incomplete
 from langford.problem import Problem
 from langford.reference import published

@@ -11,7 +11,7 @@ from hypothesis import settings
 from db import Campaign, Delivery, Lease, Ledger
 from db.errors import WorkerDistrusted
 from db.states import EventKind, Outcome, Role
-from jobs import server, wire
+from jobs.farm import server, wire
 from tests.asgi import Client
 from tests.histories import Histories
 

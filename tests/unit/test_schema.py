@@ -12,7 +12,7 @@ from db import Database, Ledger
 from db.errors import WrongSchema
 from db.models import Base
 from db.schema import SCHEMA
-from jobs.campaign import result
+from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database
 from tests.earlier_schemas import UNDONE

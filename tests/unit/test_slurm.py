@@ -1,4 +1,4 @@
-"""sbatch scripts against golden files, and a queue keeper that meets every mood of a scheduler."""
+"""sbatch scripts against golden files, and a queue keeper that meets every answer of a scheduler."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from db import Standing
-from jobs.client import ServerAway
-from slurm import Element, QueueKeeper, Resources, Scheduler, array_script, reservation_script
+from jobs.farm.client import ServerAway
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
 from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.lock import held
 
@@ -47,7 +47,7 @@ def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> Non
         build()
 
 
-class Cluster(Scheduler):
+class Cluster:
     """A scheduler whose answers the test sets."""
 
     def __init__(self, largest: int = 1001) -> None:
@@ -174,19 +174,19 @@ def test_commands_answer_with_their_exit_codes(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoSlurm, match="no squeue here"):
-        Scheduler().elements("name")
+        SlurmScheduler().elements("name")
     command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
-    assert Scheduler().elements("name") == [Element("7_[0-3]", "PENDING"), Element("8_1", "COMPLETING")]
+    assert SlurmScheduler().elements("name") == [Element("7_[0-3]", "PENDING"), Element("8_1", "COMPLETING")]
     command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
     with pytest.raises(SchedulerSilent):
-        Scheduler().elements("name")
+        SlurmScheduler().elements("name")
     command("sbatch", "echo '12;far'")
-    assert Scheduler().submit("#!/bin/bash\n") == "12"
+    assert SlurmScheduler().submit("#!/bin/bash\n") == "12"
     command("sbatch", "echo 'Invalid partition name' >&2; exit 1")
     with pytest.raises(SubmissionRefused, match="Invalid partition"):
-        Scheduler().submit("#!/bin/bash\n")
+        SlurmScheduler().submit("#!/bin/bash\n")
     command("sbatch", "echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1")
     with pytest.raises(SchedulerSilent):
-        Scheduler().submit("#!/bin/bash\n")
+        SlurmScheduler().submit("#!/bin/bash\n")
     command("scontrol", "echo 'MaxArraySize            = 64'")
-    assert Scheduler().largest_array() == 64
+    assert SlurmScheduler().largest_array() == 64

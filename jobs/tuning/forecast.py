@@ -1,8 +1,8 @@
 """How long a count will take, before it starts.
 
-The work of an algebraic method is known exactly (points); its speed is measured on one
-small task of the same kind.  The work of a search is not: it is measured on a smaller
-problem and grows by a factor per colour that benchmarks show.
+The work of a sum is known exactly (points); its speed is measured on one small task of the same kind.
+The work of a search is not known: the time of a smaller problem is measured, and grows by a factor per
+colour that benchmarks show.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def _searched(probe: Problem, method: Method) -> float:
 
 
 def _smaller(problem: Problem, n: int) -> Problem:
+    """The problem, or one of its kind with n colours if it has more."""
     if problem.n <= n:
         return problem
     variant = "langford" if problem.variant == DIFFERENCES else problem.variant

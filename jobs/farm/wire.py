@@ -14,7 +14,7 @@ from db import Delivery, Lease, Standing
 from langford.errors import LangfordError
 from langford.methods import PlanKey
 from langford.problem import Problem
-from langford.result import BadText, Evaluation, PartialResult
+from langford.result import BadText, Evaluation
 
 LONGEST_TEXT = 4_000
 MOST_AT_ONCE = 1_000
@@ -83,27 +83,26 @@ def info_of(document: Any) -> CampaignInfo:
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as JSON; the index as text too, as earlier versions have it in their outboxes."""
-    evaluation = delivery.evaluation
-    return {
-        "attempt": delivery.attempt,
-        "index": str(evaluation.result.index),
-        **evaluation.result.to_text(),
-        "seconds": evaluation.seconds,
-        "provenance": evaluation.provenance,
-    }
+    """A delivery as JSON."""
+    return {"attempt": delivery.attempt, **delivery.evaluation.to_document()}
 
 
 def delivery_of(document: Any) -> Delivery:
     """The delivery that a document holds; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "value", "residue", "evaluated", "seconds", "provenance")
+    index = fields["index"]
+    if isinstance(index, str) and index.isascii() and index.isdecimal():
+        index = int(index[:LONGEST_TEXT])  # outboxes of version 0.1 have it as text
+    checked = {
+        **fields,
+        "index": integer(index),
+        "seconds": real(fields["seconds"]),
+        "provenance": text(fields["provenance"]),
+    }
     try:
-        index = int(text(fields["index"]))
-        result = PartialResult.from_text(integer(index), fields["value"], fields["residue"], fields["evaluated"])
-    except (BadText, ValueError) as error:
+        return Delivery(integer(fields["attempt"]), Evaluation.from_document(checked))
+    except BadText as error:
         raise BadMessage(str(error)) from error
-    evaluation = Evaluation(result, real(fields["seconds"]), text(fields["provenance"]))
-    return Delivery(integer(fields["attempt"]), evaluation)
 
 
 def lease_of(document: Any) -> Lease:

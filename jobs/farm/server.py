@@ -31,8 +31,8 @@ from starlette.routing import Route
 from db import Campaign, Ledger
 from db.errors import LedgerError, WorkerDistrusted
 from db.states import Outcome, Role
-from jobs import wire
-from jobs.wire import BadMessage
+from jobs.farm import wire
+from jobs.farm.wire import BadMessage
 
 LARGEST_BODY = 4 * 2**20
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0

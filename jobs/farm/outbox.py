@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from db import Delivery
-from jobs import wire
+from jobs.farm import wire
 from langford.durable import replace_file
 
 SUFFIX = ".result.json"

@@ -1,28 +1,25 @@
-"""Figures of experiments: seconds over whatever was varied, one line per curve."""
+"""Figures of experiments: seconds over the setting that was varied, one line per curve."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from jobs.tuning.experiment import Experiment
 from langford.drawing import CannotDraw
-
-if TYPE_CHECKING:
-    from jobs.tuning import Experiment
 
 
 def save(experiment: Experiment, path: Path) -> None:
-    """Draw an experiment into a file; raises CannotDraw without matplotlib."""
+    """Draw an experiment into a file of the kind that its name ends in; raises CannotDraw without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
         raise CannotDraw("figures need matplotlib: pip install 'langford[draw]'") from error
-    drawn = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = drawn.add_subplot()
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
     for curve in experiment.curves:
         trials = sorted(curve.trials, key=lambda trial: trial.x)
-        axes.plot([each.x for each in trials], [each.seconds for each in trials], marker="o", label=curve.label)
+        axes.plot([trial.x for trial in trials], [trial.seconds for trial in trials], marker="o", label=curve.label)
     best = experiment.best
     axes.plot(
         [best.x],
@@ -41,4 +38,4 @@ def save(experiment: Experiment, path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text
-        drawn.savefig(path, dpi=120)
+        figure.savefig(path, dpi=120)

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from db import Delivery, Lease
 from db.states import EventKind, Outcome
-from jobs import wire
+from jobs.farm import wire
 from jobs.identity import Identity
 from langford.errors import LangfordError
 

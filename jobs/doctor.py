@@ -1,0 +1,135 @@
+"""The examinations behind ``langford doctor``: what this machine has, what works, what to install."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+
+from langford.counting import count_tasks, plan
+from langford.devices import CPU, Device
+from langford.errors import CheckFailed
+from langford.kernels.cuda.runtime import NoGpu, describe_gpus
+from langford.problem import Problem
+from langford.reference import published
+
+TRIAL_PROBLEM, TRIAL_DEPTH = Problem.langford(12), 4
+TRIAL_METHODS = ("polyphase", "godfrey")
+COMMAND_SECONDS = 30.0
+
+
+class State(StrEnum):
+    """What is known of a part of the machine."""
+
+    WORKS = "works"
+    ABSENT = "absent"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the examination of one part of the machine has shown.
+
+    Attributes:
+        part: like "processor" or "gpu 0".
+        state: whether it is there and works.
+        detail: versions and times, or what is wrong and what to do about it.
+    """
+
+    part: str
+    state: State
+    detail: str
+
+
+def examine() -> Iterator[Finding]:
+    """Examine every part of the machine in turn; counts once on the processor and once on every GPU."""
+    libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
+    yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
+    yield examine_device("processor", CPU)
+    yield from _gpus()
+    yield Finding("sqlite", State.WORKS, f"{sqlite3.sqlite_version}, for ledgers on a local disk")
+    yield _postgres()
+    yield _mpi()
+    yield _slurm()
+
+
+def examine_device(part: str, device: Device, description: str = "") -> Finding:
+    """Count a known problem on a device by the methods that every device has.
+
+    Args:
+        part: what the finding calls the device.
+        description: what else is known of it, before the outcome.
+    """
+    try:
+        outcomes = "; ".join(_trial(device, method) for method in TRIAL_METHODS)
+        return Finding(part, State.WORKS, description + outcomes)
+    except Exception as error:  # any error of a driver or compiler is the finding
+        return Finding(part, State.BROKEN, f"{description}{type(error).__name__}: {error}")
+
+
+def _trial(device: Device, method: str) -> str:
+    """The method and its seconds, compilation left out; raises CheckFailed when the count is wrong."""
+    count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
+    if count.published != published(TRIAL_PROBLEM):
+        raise CheckFailed(f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong")
+    return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
+
+
+def _version(package: str) -> str | None:
+    """The version of an installed package; None when it is not installed."""
+    with suppress(PackageNotFoundError):
+        return version(package)
+    return None
+
+
+def _gpus() -> Iterator[Finding]:
+    try:
+        gpus = describe_gpus()
+    except NoGpu as error:
+        yield Finding("gpu", State.ABSENT, f"{error}; everything else works without")
+        return
+    for index, description in enumerate(gpus):
+        yield examine_device(f"gpu {index}", Device("cuda", index), f"{description}; ")
+
+
+def _postgres() -> Finding:
+    psycopg = _version("psycopg")
+    if psycopg is None:
+        return Finding("postgres", State.ABSENT, "for ledgers on a server: pip install 'langford[postgres]'")
+    return Finding("postgres", State.WORKS, f"psycopg {psycopg}")
+
+
+def _mpi() -> Finding:
+    installed = _version("mpi4py")
+    if installed is None:
+        return Finding("mpi", State.ABSENT, "for mpirun: pip install 'langford[mpi]', which brings its own MPI")
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+
+        library = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+    except (ImportError, RuntimeError) as error:
+        advice = f"mpi4py finds no MPI library ({error}): install one, or the mpich wheel"
+        return Finding("mpi", State.BROKEN, advice)
+    launcher = shutil.which("mpirun") or shutil.which("mpiexec")
+    detail = f"mpi4py {installed}, {library}, {launcher or 'but no mpirun on the PATH'}"
+    return Finding("mpi", State.WORKS if launcher else State.BROKEN, detail)
+
+
+def _slurm() -> Finding:
+    sbatch = shutil.which("sbatch")
+    if not sbatch:
+        return Finding("slurm", State.ABSENT, "no sbatch on the PATH; only needed on a cluster")
+    asked = subprocess.run(
+        [sbatch, "--version"], capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS
+    )
+    state = State.WORKS if asked.returncode == 0 else State.BROKEN
+    return Finding("slurm", state, (asked.stdout or asked.stderr).strip())

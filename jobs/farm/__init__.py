@@ -1,0 +1,1 @@
+"""Campaigns of many machines: a task server, and the workers that take its tasks over HTTP."""

@@ -1,0 +1,63 @@
+"""What ranks send one another: JSON in bytes, of any length.
+
+mpi4py is an optional dependency: it is imported where ranks talk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+TASK, REPLY = 1, 2
+"""Tags of messages: a task for a rank, and what became of it."""
+STOP = -1
+"""The token of the message that ends a rank."""
+SHORTEST_SLEEP, LONGEST_SLEEP = 1e-5, 2e-3
+
+
+def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterator[int]:
+    """Ranks whose messages wait, as long as there are any; waits up to ``timeout`` seconds for the first."""
+    from mpi4py import MPI
+
+    status = MPI.Status()
+    deadline = None if timeout is None else time.monotonic() + timeout
+    sleep = SHORTEST_SLEEP
+    while not communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
+        if deadline is not None and time.monotonic() > deadline:
+            return
+        time.sleep(sleep)
+        sleep = min(2 * sleep, LONGEST_SLEEP)
+    yield status.Get_source()
+    while communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
+        yield status.Get_source()
+
+
+def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
+    """The next message of a rank."""
+    from mpi4py import MPI
+
+    status = MPI.Status()
+    communicator.Probe(source=source, tag=tag, status=status)
+    content = bytearray(status.Get_count(MPI.BYTE))
+    communicator.Recv([content, MPI.BYTE], source=source, tag=tag)
+    return bytes(content)
+
+
+def gather(communicator: Intracomm, own: bytes) -> list[bytes] | None:
+    """The bytes of every rank, at rank 0; None at the others."""
+    from mpi4py import MPI
+
+    sizes = np.zeros(communicator.size, np.int64)
+    communicator.Gather(np.array([len(own)], np.int64), sizes, root=0)
+    everything = bytearray(int(sizes.sum()))
+    communicator.Gatherv([own, MPI.BYTE], [everything, sizes, MPI.BYTE], root=0)
+    if communicator.rank:
+        return None
+    ends = np.cumsum(sizes)
+    return [bytes(everything[end - size : end]) for size, end in zip(sizes, ends, strict=True)]

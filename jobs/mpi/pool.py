@@ -1,0 +1,88 @@
+"""The other ranks as a pool of workers for rank 0, and what they do."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jobs.evaluation import evaluate
+from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
+from jobs.pool import PREFETCH, Died, Failed, Finished
+from langford.devices import Device
+from langford.methods import PlanKey, plan_of
+from langford.result import Evaluation
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+
+class RankPool:
+    """Implements jobs.pool.Pool."""
+
+    def __init__(self, communicator: Intracomm) -> None:
+        self._communicator = communicator
+        self._tokens: dict[int, set[int]] = {rank: set() for rank in range(1, communicator.size)}
+        self._stopped = False
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks the ranks can take now."""
+        return sum(PREFETCH - len(tokens) for tokens in self._tokens.values())
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of all tasks handed out."""
+        return [token for tokens in self._tokens.values() for token in tokens]
+
+    def submit(self, token: int, index: int) -> None:
+        """Hand a task to the least busy rank; call only with idle slots."""
+        rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
+        self._tokens[rank].add(token)
+        self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
+
+    def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
+        """Everything that happened, waiting up to ``timeout`` seconds for the first."""
+        for rank in waiting(self._communicator, REPLY, timeout):
+            document = json.loads(receive(self._communicator, rank, REPLY))
+            token = document["token"]
+            self._tokens[rank].remove(token)
+            if "reason" in document:
+                yield Failed(token, document["reason"])
+            else:
+                yield Finished(token, Evaluation.from_document(document["evaluation"]))
+
+    def stop(self) -> None:
+        """Tell all ranks to end when they have done what they hold; once is enough."""
+        ranks = [] if self._stopped else self._tokens
+        self._stopped = True
+        for rank in ranks:
+            self._communicator.Send(np.array([STOP, 0], np.int64), dest=rank, tag=TASK)
+
+
+def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
+    """What a rank other than 0 does: evaluate what comes until told to stop.
+
+    Rank 0 decides what a signal means: the launcher passes it to all.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    plan = plan_of(key)
+    plan.evaluator(device)
+    task = np.zeros(2, np.int64)
+    while True:
+        for _ in waiting(communicator, TASK, None):
+            break
+        communicator.Recv(task, source=0, tag=TASK)
+        token, index = map(int, task)
+        if token == STOP:
+            return
+        document: dict[str, object] = {"token": token}
+        try:
+            document["evaluation"] = evaluate(plan, index, device).to_document()
+        except Exception as error:
+            document["reason"] = f"{type(error).__name__}: {error}"
+        communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)

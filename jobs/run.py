@@ -1,0 +1,185 @@
+"""The one loop of a worker: lease, evaluate, deliver, renew, stop.
+
+It works for any source of tasks.  It can be killed at any moment: what was delivered is safe, its leases are
+released by the next run on this host, or expire.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from db import Campaign, Delivery, Lease
+from db.states import Outcome
+from jobs.effort import Effort
+from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
+from jobs.sources import TaskSource
+from langford.devices import Device
+from langford.errors import LangfordError
+from langford.methods import Count, PlanKey, merge
+
+AWAY_SECONDS = 0.05
+"""Between two looks at a source that is not ready."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run is.
+
+    Attributes:
+        tasks_done, work_done: totals over the campaign.
+        work_here, seconds_here: of this run.
+    """
+
+    tasks_done: int
+    work_done: float
+    work_here: float
+    seconds_here: float
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How a run ended.
+
+    Attributes:
+        tasks_here: tasks that it finished.
+        seconds: how long it ran.
+        stopped: why it stopped before the end; None when nothing was left to do here.
+        set_aside: tasks of the campaign that failed too often.
+    """
+
+    tasks_here: int
+    seconds: float
+    stopped: str | None
+    set_aside: int
+
+
+def result(campaign: Campaign) -> Count:
+    """Merge a campaign's results; raises Incomplete, ConflictingResults or CheckFailed."""
+    return merge(campaign.plan, campaign.results())
+
+
+class Run:
+    """One run of a worker on this machine's devices."""
+
+    def __init__(
+        self,
+        source: TaskSource,
+        devices: Sequence[Device],
+        tell: Callable[[Step], None] = lambda step: None,
+        say: Callable[[str], None] = lambda message: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
+        time_limit: float | None = None,
+        pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
+    ) -> None:
+        """
+        Args:
+            source: gives the tasks and takes the results.
+            devices: one worker process for each of them.
+            tell: called at the start and whenever results were delivered.
+            say: told what is worth knowing, in words.
+            stop_reason: asked often; a string stops the run at once ("SIGTERM").
+            time_limit: seconds; no task starts that would probably not end before.
+            pool_of: makes the pool of workers, one per device.
+        """
+        self._source, self._devices, self._pool_of = source, devices, pool_of
+        self._tell, self._say, self._stop_reason = tell, say, stop_reason
+        self._effort = Effort(time_limit)
+        self._stock: list[Lease] = []
+        self._leases: dict[int, Lease] = {}
+
+    def run(self) -> RunReport:
+        """Work until nothing is left to do here, or a reason to stop comes up."""
+        stopped = self._await_source()
+        if stopped is None:
+            self._tell(self._step())
+            workers = self._source.useful(len(self._devices))
+            if workers:
+                stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
+        self._source.close()
+        return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
+
+    def _await_source(self) -> str | None:
+        """Wait until the campaign is known; returns why to stop before that."""
+        while not self._source.ready:
+            reason = self._stop_reason() or self._effort.out_of_time()
+            if reason:
+                return reason
+            time.sleep(AWAY_SECONDS)
+        return None
+
+    def _work_with(self, pool: Pool) -> str | None:
+        """Work with a pool until it has nothing to do; whatever happens, it ends and the leases go back."""
+        try:
+            stopped = self._work(pool)
+        except BaseException:
+            pool.stop()
+            # A ledger that failed will hardly take this either; the leases expire then.
+            with suppress(LangfordError):
+                self._give_back(Outcome.RELEASED, "the run ended with an error")
+            raise
+        pool.stop()
+        self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
+        return stopped
+
+    def _work(self, pool: Pool) -> str | None:
+        """The loop; returns why it stopped early, None when nothing is left to do here."""
+        draining = None
+        while True:
+            stopped = self._stop_reason()
+            if stopped:
+                self._handle(list(pool.poll(0)))
+                return stopped
+            draining = draining or self._effort.out_of_time()
+            if not draining:
+                self._feed(pool)
+            if not pool.in_flight and (draining or self._source.exhausted):
+                return draining
+            # A short wait keeps signals responsive; results end it at once.
+            self._handle(list(pool.poll(self._source.wait_seconds)))
+            self._source.attend(self._leases.keys())
+
+    def _feed(self, pool: Pool) -> None:
+        if not self._stock and pool.idle_slots:
+            self._stock = self._source.lease(self._effort.batch(pool.idle_slots))
+            self._leases.update({lease.attempt: lease for lease in self._stock})
+        while self._stock and pool.idle_slots:
+            lease = self._stock.pop(0)
+            pool.submit(lease.attempt, lease.index)
+
+    def _handle(self, messages: list[Finished | Failed | Died]) -> None:
+        finished = [message for message in messages if isinstance(message, Finished)]
+        if finished:
+            self._deliver(finished)
+        for message in messages:
+            if isinstance(message, Failed):
+                self._source.fail(self._leases.pop(message.token), message.reason)
+            elif isinstance(message, Died):
+                self._bury(message)
+
+    def _deliver(self, finished: list[Finished]) -> None:
+        delivered = [
+            (self._leases.pop(message.token), Delivery(message.token, message.evaluation)) for message in finished
+        ]
+        self._source.deliver(delivered)
+        for lease, delivery in delivered:
+            self._effort.finished(lease.work, delivery.evaluation.seconds)
+        self._tell(self._step())
+
+    def _bury(self, message: Died) -> None:
+        """A worker process died: its tasks go back to the queue, no failures of their own."""
+        for token in message.tokens:
+            del self._leases[token]
+        self._source.release(message.tokens, Outcome.PREEMPTED, message.reason)
+        self._say(f"{message.reason}; its tasks go back to the queue")
+        self._effort.died(message.reason)
+
+    def _give_back(self, outcome: Outcome, note: str | None) -> None:
+        if self._leases:
+            self._source.release(self._leases.keys(), outcome, note)
+
+    def _step(self) -> Step:
+        source = self._source
+        return Step(source.tasks_done, source.work_done, self._effort.work, self._effort.seconds)

@@ -1,0 +1,74 @@
+"""All experiments of one method on this machine, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+
+from jobs.tuning.experiment import Experiment, Stopwatch
+from jobs.tuning.forecast import core_seconds
+from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
+from jobs.tuning.processor import on_cores
+from jobs.tuning.search import Bench, search_on_gpu
+from langford.devices import CPU, Device, cores
+from langford.kernels.cuda.runtime import CudaProgram, NoGpu
+from langford.methods import Method
+from langford.methods.backtracking.cuda import Settings
+from langford.methods.godfrey.cuda import Launch
+from langford.problem import Problem
+from langford.profile import save_settings
+
+CORE_SECONDS = 10.0
+"""Longest count, in seconds of one core, of the experiments on the cores."""
+
+GPU = Device("cuda", 0)
+
+
+def experiments(
+    problem: Problem,
+    method: Method,
+    repetitions: int,
+    say: Callable[[str], None] = lambda message: None,
+    save: bool = True,
+) -> Iterator[tuple[str, Experiment]]:
+    """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
+
+    Args:
+        problem: what is counted each time; on the cores a smaller one where it takes them long.
+        repetitions: counts with each setting, whose median is taken.
+        say: told each time that was measured, and what was kept or left out.
+        save: keep the GPU's best settings in this machine's profile.
+
+    Raises CheckFailed when two settings give two counts, BadProfile or OSError when nothing can be kept.
+    """
+    watch = Stopwatch(repetitions, say)
+    smaller = for_cores(problem, method)
+    for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
+        yield CPU.kind, experiment
+    try:
+        name = GPU.name
+    except NoGpu as error:
+        say(f"the experiments on a GPU are left out: {error}")
+        return
+    compiler = partial(CudaProgram, GPU.index)
+    if method.name == "godfrey":
+        sums = GodfreyBench(problem, compiler, cores(), Launch(), watch)
+        yield from ((GPU.kind, experiment) for experiment in godfrey_on_gpu(sums))
+        best = asdict(sums.launch)
+    else:
+        bench = Bench(problem, method.name, compiler, cores(), Settings(), watch)
+        yield from ((GPU.kind, experiment) for experiment in search_on_gpu(bench))
+        # How many colours a lane places depends on the problem, not on the machine.
+        best = {setting: value for setting, value in asdict(bench.settings).items() if setting != "lane_colours"}
+    if save:
+        say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
+
+
+def for_cores(problem: Problem, method: Method) -> Problem:
+    """The problem, or a smaller one of its kind that one core counts in about :data:`CORE_SECONDS`."""
+    n = problem.n
+    while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
+        n -= 1
+        problem = Problem.named(problem.variant, n, problem.copies)
+    return problem

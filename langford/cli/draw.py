@@ -1,0 +1,42 @@
+"""``langford draw``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from langford import drawing, explicit
+from langford.cli.option_groups import ProblemOptions, problem_options
+from langford.cli.options import seed_option
+from langford.cli.parameter_types import integers
+from langford.errors import BadProblem
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford draw 7
+  langford draw 28 --seed 1 --out l28.svg
+  langford draw --cubes 3,1,2,1,3,2"""
+)
+@problem_options
+@click.option("--cubes", type=integers, metavar="K,K,…", help="Draw this arrangement instead of a random one.")
+@seed_option
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
+def draw(chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None) -> None:
+    """Draw an arrangement as coloured cubes and arcs."""
+    if cubes is None:
+        arrangement = next(explicit.sample(chosen.problem(), 1, seed))
+    else:
+        arrangement = tuple(cubes)
+        if not arrangement or min(arrangement) < 0:
+            raise BadProblem("--cubes takes one label per place, 0 for an empty one")
+        if chosen.n is not None and not explicit.is_valid(chosen.problem(), arrangement):
+            raise BadProblem(f"{','.join(map(str, cubes))} is no arrangement of {chosen.problem().name}")
+    if out is not None:
+        drawing.save(arrangement, out)
+        return
+    console = Console()
+    console.print(drawing.text(arrangement), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)

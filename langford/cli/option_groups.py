@@ -1,0 +1,144 @@
+"""Options that belong together and reach a command as one argument, a dataclass with a field for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+
+import click
+
+from langford.cli.options import (
+    Command,
+    copies_option,
+    depth_option,
+    method_option,
+    name_option,
+    variant_argument,
+    variant_option,
+)
+from langford.cli.parameter_types import integers
+from langford.devices import CPU, Device
+from langford.errors import BadProblem
+from langford.methods import Method, PlanKey, default_method, find_method, plan_of, task_depth
+from langford.problem import Problem
+
+
+def gathered(
+    argument: str, group: Callable[..., object], *options: Callable[[Command], Command]
+) -> Callable[[Command], Command]:
+    """A decorator that adds the options to a command, which gets ``argument``, a ``group`` of their values."""
+    names = list(signature(group).parameters)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def call(*arguments: object, **values: object) -> object:
+            values[argument] = group(**{name: values.pop(name) for name in names})
+            return command(*arguments, **values)
+
+        decorated: Command = call  # type: ignore[assignment]  # it takes what click passes
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def method_of(name: str | None, problem: Problem) -> Method:
+    """The method of that name, or the fastest that applies; raises MethodDoesNotApply."""
+    return find_method(name, problem) if name else default_method(problem)
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """N and the options that choose another problem than L(2, N).
+
+    Attributes:
+        n: colours; None beside ``differences``.
+        variant: a name of langford.variants.VARIANTS.
+        copies: cubes of each colour.
+        differences: the differences of a problem that no variant names.
+        places: with ``differences``: length of the row.
+        empty: with ``differences``: places that stay empty.
+    """
+
+    n: int | None
+    variant: str
+    copies: int
+    differences: list[int] | None
+    places: int | None
+    empty: list[int] | None
+
+    def problem(self) -> Problem:
+        """The problem that they describe; raises BadProblem."""
+        if self.differences is not None:
+            if self.n is not None:
+                raise BadProblem("give N or --differences, not both")
+            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
+        if self.n is None:
+            raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
+        if self.places is not None or self.empty is not None:
+            raise BadProblem("--places and --empty go with --differences")
+        return Problem.named(self.variant, self.n, self.copies)
+
+
+problem_options = gathered(
+    "chosen",
+    ProblemOptions,
+    click.argument("n", type=int, required=False),
+    variant_option,
+    copies_option,
+    click.option("--differences", type=integers, metavar="D,D,…", help="Count this set of differences instead."),
+    click.option("--places", type=int, help="With --differences: length of the row."),
+    click.option("--empty", type=integers, metavar="P,P,…", help="With --differences: places that stay empty."),
+)
+
+
+@dataclass(frozen=True)
+class CampaignOptions:
+    """VARIANT, N and the options that say how a campaign splits the problem, and what it is called.
+
+    Attributes:
+        variant: a name of langford.variants.VARIANTS.
+        n: colours.
+        copies: cubes of each colour.
+        method_name: a name of langford.methods.METHODS; None: the fastest that applies.
+        depth: task depth; None: the command chooses.
+        name: the campaign's name; None: that of its plan.
+    """
+
+    variant: str
+    n: int
+    copies: int
+    method_name: str | None
+    depth: int | None
+    name: str | None
+
+    def problem(self) -> Problem:
+        """The problem; raises BadProblem."""
+        return Problem.named(self.variant, self.n, self.copies)
+
+    def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
+        """The plan; without a depth one is chosen for the device, see :func:`langford.methods.task_depth`.
+
+        Raises BadProblem, MethodDoesNotApply or BadDepth.
+        """
+        problem = self.problem()
+        method = method_of(self.method_name, problem)
+        depth = task_depth(problem, method, device, task_seconds) if self.depth is None else self.depth
+        key = PlanKey(problem, method.name, depth)
+        plan_of(key)
+        return key
+
+
+campaign_options = gathered(
+    "chosen",
+    CampaignOptions,
+    variant_argument,
+    click.argument("n", type=int),
+    copies_option,
+    method_option,
+    depth_option,
+    name_option,
+)

@@ -1,0 +1,67 @@
+"""SLURM as a scheduler: one of its commands for each method.  Their exit codes are always read."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import subprocess
+
+from slurm.errors import NoSlurm, SchedulerSilent, SubmissionRefused
+from slurm.scheduler import Element
+
+TIMEOUT_SECONDS = 60.0
+DEFAULT_MAX_ARRAY_SIZE = 1001
+
+
+class SlurmScheduler:
+    """The scheduler of the SLURM cluster that this machine belongs to; raises NoSlurm and SchedulerSilent."""
+
+    def submit(self, script: str) -> str:
+        """Submit a script with sbatch; the job's id.  Raises SubmissionRefused."""
+        answer = self._call("sbatch", "--parsable", content=script)
+        if answer.returncode and _is_silence(answer.stderr):
+            raise SchedulerSilent(f"sbatch: {answer.stderr.strip()}")
+        job = answer.stdout.partition(";")[0].strip()
+        if answer.returncode or not job.isdecimal():
+            raise SubmissionRefused(f"sbatch refuses the job: {(answer.stderr or answer.stdout).strip()}")
+        return job
+
+    def elements(self, name: str) -> list[Element]:
+        """This user's array elements of the jobs of that name, from one call of squeue."""
+        answer = self._call("squeue", "-r", "-h", "-u", getpass.getuser(), "-n", name, "-o", "%i|%T")
+        if answer.returncode:
+            raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
+        rows = (line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 1)
+        return [Element(*(field.strip() for field in row)) for row in rows]
+
+    def largest_array(self) -> int:
+        """How many elements one array may have: the site's MaxArraySize is one more than the largest index."""
+        answer = self._call("scontrol", "show", "config")
+        if answer.returncode:
+            raise SchedulerSilent(f"scontrol: {answer.stderr.strip()}")
+        setting = re.search(r"^MaxArraySize\s*=\s*(\d+)", answer.stdout, re.MULTILINE)
+        return int(setting.group(1)) if setting else DEFAULT_MAX_ARRAY_SIZE
+
+    def cancel_pending(self, name: str) -> None:
+        """Cancel this user's elements of the jobs of that name that have not started."""
+        answer = self._call("scancel", "--state=PENDING", f"--user={getpass.getuser()}", f"--name={name}")
+        if answer.returncode:
+            raise SchedulerSilent(f"scancel: {answer.stderr.strip()}")
+
+    def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command with ``content`` as its input."""
+        try:
+            return subprocess.run(
+                command, input=content, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+            )
+        except FileNotFoundError as error:
+            raise NoSlurm(
+                f"there is no {command[0]} here: run this where jobs are submitted, or use --dry-run"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise SchedulerSilent(f"{command[0]} did not answer in {TIMEOUT_SECONDS:.0f} s") from error
+
+
+def _is_silence(message: str) -> bool:
+    """Whether the message of a failed command means that SLURM's controller did not answer."""
+    return any(sign in message for sign in ("Unable to contact", "timed out", "Connection refused"))

@@ -1,0 +1,78 @@
+"""The table of commands, the exit codes, and which modules a command loads."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from db.errors import LedgerError
+from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
+from langford.cli.main import COMMANDS, cli
+from langford.errors import BadProblem, CheckFailed, Incomplete, LangfordError
+
+ANY_LENGTH = 1000
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_command_says(name: str) -> None:
+    command = COMMANDS[name].load()
+    assert command.name == name
+    assert command.get_short_help_str(ANY_LENGTH) == COMMANDS[name].short_help
+    assert CliRunner().invoke(cli, [name, "--help"]).exit_code == 0
+
+
+def test_the_listing_is_the_one_that_click_writes() -> None:
+    eager = click.Group("cli", {name: lazy.load() for name, lazy in COMMANDS.items()})
+    listing = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
+    assert listing == CliRunner().invoke(eager, ["--help"]).output.partition("Commands:")[2]
+
+
+def test_an_unknown_command_is_bad_input() -> None:
+    outcome = CliRunner().invoke(cli, ["cuont", "8"])
+    assert outcome.exit_code == ExitCode.BAD_INPUT
+    assert "No such command 'cuont'" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spared"),
+    [
+        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"}),
+        (["count", "8"], {"sqlalchemy", "httpx", "starlette", "rich"}),
+        (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
+        (["status", "--help"], {"numba", "httpx", "starlette"}),
+        (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
+    ],
+)
+def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[str]) -> None:
+    program = "\n".join(
+        [
+            "import sys",
+            "from langford.cli.main import cli",
+            f"cli.main({arguments!r}, standalone_mode=False)",
+            f"print(*({spared!r} & sys.modules.keys()), file=sys.stderr)",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (CheckFailed("wrong"), 4),
+        (Incomplete("later"), 3),
+        (BadProblem("what?"), 2),
+        (LedgerError("where?"), 2),
+    ],
+)
+def test_errors_have_exit_codes(error: LangfordError, code: int) -> None:
+    assert code_of_error(error) == code
+
+
+def test_signals_have_exit_codes() -> None:
+    assert code_of_signal(signal.SIGTERM) == 143
