@@ -70,8 +70,10 @@ def run(
     """Create or resume a campaign and work it off on this machine."""
     stop = StopSignals()
     chosen_devices = devices(device, workers or cores())
+    # Bad input leaves no ledger behind.
+    method_of(chosen.method_name, chosen.problem())
     if chosen.depth is not None:
-        chosen.key()  # a bad depth leaves no ledger behind
+        chosen.key()
     with Ledger(address, create=True) as ledger:
         key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
         campaign = create_campaign(ledger, key, chosen.name)

@@ -99,7 +99,7 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: Run, tmp_path
         queue,
         key.name,
         lambda elements: local_script(elements, command),
-        lambda: ledger.standing(campaign)[0],
+        campaign.standing,
         most=5,
         seconds=0.5,
         say=remarks.append,
