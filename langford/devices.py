@@ -54,9 +54,13 @@ def cores() -> int:
 
 
 def devices(kind: str, most_cores: int | None = None) -> list[Device]:
-    """One device per worker: a core of the processor so many times (default: all cores), or every GPU once.
+    """One device per worker.
 
-    Raises NoGpu when GPUs are asked for and there is none, BadDevice for another kind.
+    Args:
+        kind: "cpu" for one entry per core, "cuda" for every GPU once.
+        most_cores: entries for "cpu"; by default one for each core that this process may use.
+
+    Raises NoGpu when there is no GPU, BadDevice for another kind.
     """
     if kind not in KINDS:
         raise BadDevice(f"{kind!r} is no kind of device: choose one of {', '.join(KINDS)}")

@@ -6,12 +6,13 @@ from colorsys import hsv_to_rgb
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from langford.errors import LangfordError
 from langford.explicit import Arrangement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.text import Text
 
 
 class CannotDraw(LangfordError):
@@ -21,12 +22,12 @@ class CannotDraw(LangfordError):
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
     """(label, from place, to place) of consecutive equal cubes, places counted from 0."""
     last: dict[int, int] = {}
-    found = []
+    arcs = []
     for place, name in enumerate(arrangement):
         if name and name in last:
-            found.append((name, last[name], place))
+            arcs.append((name, last[name], place))
         last[name] = place
-    return found
+    return arcs
 
 
 def colour(name: int) -> tuple[float, float, float]:
@@ -36,8 +37,6 @@ def colour(name: int) -> tuple[float, float, float]:
 
 def text(arrangement: Arrangement) -> Text:
     """Arcs of box-drawing characters over coloured cubes, for a terminal."""
-    from rich.text import Text
-
     cell = len(str(max(arrangement))) + 1
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):

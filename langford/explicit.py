@@ -96,9 +96,9 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
 def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Iterator[Arrangement]:
     """First finds of randomised searches, each abandoned after ``patience`` steps."""
     while True:
-        found = next(_extend(problem.copies, problem.free_mask, _all_unused(problem), random, [patience]), None)
-        if found is not None:
-            yield _labelled(problem, found)
+        placed = next(_extend(problem.copies, problem.free_mask, _all_unused(problem), random, [patience]), None)
+        if placed is not None:
+            yield _labelled(problem, placed)
 
 
 def _all_unused(problem: Problem) -> int:

@@ -10,12 +10,15 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langford.durable import replace_file
 from langford.errors import LangfordError
 
-Settings = TypeVar("Settings", bound=Any)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Settings = TypeVar("Settings", bound="DataclassInstance")
 
 
 class BadProfile(LangfordError):
@@ -31,19 +34,19 @@ def profile_file() -> Path:
 
 def settings_of(device: str, method: str) -> dict[str, Any]:
     """The settings of a method on a device, by the device's name; raises BadProfile."""
-    found = _profile().get(device, {}).get(method, {})
-    if not isinstance(found, dict):
+    settings = _profile().get(device, {}).get(method, {})
+    if not isinstance(settings, dict):
         raise BadProfile(f"{profile_file()}: {device}, {method} holds no settings; run `langford tune` again")
-    return found
+    return settings
 
 
 def chosen_from(defaults: Settings, chosen: dict[str, Any]) -> Settings:
-    """The defaults, a dataclass, with the settings chosen; raises BadProfile when it has no such setting."""
+    """The defaults, a dataclass, with the chosen settings in their place; raises BadProfile for an unknown one."""
     try:
         return replace(defaults, **chosen)
     except TypeError as error:
         raise BadProfile(
-            f"{profile_file()} names a setting that there is not ({error}); run `langford tune` again"
+            f"{profile_file()} names an unknown setting ({error}); run `langford tune` again"
         ) from error
 
 

@@ -29,8 +29,8 @@ def kernel_hash() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of this package and of what its kernels are compiled with."""
-    found = {"langford": __version__}
+    installed = {"langford": __version__}
     for package in ("numba", "numpy", "gmpy2", "cupy-cuda12x", "cupy-cuda13x"):
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            installed[package] = version(package)
+    return installed

@@ -14,7 +14,7 @@ from langford.problem import Problem
 GPU_STEPS_BACK = 4
 """A GPU wants tasks at least 16 times as large as a core."""
 PROBE_DEPTH = 24
-"""For sums: deep enough that one task takes seconds at most, whatever the problem."""
+"""For sums: deep enough that one task of any problem takes seconds at most."""
 
 
 def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:

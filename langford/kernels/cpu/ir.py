@@ -1,7 +1,7 @@
 """Vector and wide-integer building blocks, emitted as LLVM IR inside numba kernels.
 
 numba has neither short vectors nor integers beyond 64 bits; LLVM has both.  Each
-``@intrinsic`` here is straight-line code that LLVM lowers to whatever the host has (AVX2,
+``@intrinsic`` here is straight-line code that LLVM lowers to the vector unit of the host (AVX2,
 AVX-512, NEON).  A *wide* integer crosses into numba as a tuple of int64 words, little
 endian, the top word signed.
 

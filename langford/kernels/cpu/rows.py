@@ -74,10 +74,10 @@ def _store_word(rows: Any, index: Any, row: Any) -> Any:
 
 
 down = _for_words_and_pairs(lambda row, by: row >> np.uint64(by), _down_pair)
-"""A row moved so many places towards place 1; places leave it there."""
+"""A row moved towards place 1; what passes it is lost."""
 
 up = _for_words_and_pairs(lambda row, by: row << np.uint64(by), _up_pair)
-"""A row moved the other way."""
+"""A row moved away from place 1; what passes the last bit is lost."""
 
 both = _for_words_and_pairs(
     lambda row, other: row & other, lambda row, other: (row[0] & other[0], row[1] & other[1])
@@ -118,4 +118,4 @@ store = _for_words_and_pairs(_store_word, _store_pair)
 empty_rows = _for_words_and_pairs(
     lambda rows, count: np.empty(count, np.uint64), lambda rows, count: np.empty((count, 2), np.uint64)
 )
-"""A new array for so many rows of the same kind."""
+"""A new array of ``count`` rows of the same kind."""

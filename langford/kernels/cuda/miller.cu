@@ -3,7 +3,7 @@
 // A lane places the next LEVELS colours in the order of the search, then fills the row by position: the
 // first free place is covered by one of the colours left.  Rows are turned such that this place is the
 // top bit: the differences that fit there are the top word of the row, masked by the colours left.  One
-// turn of the main loop visits one node in every lane, whatever level each is on; lanes that have
+// turn of the main loop visits one node in every lane, each on a level of its own; lanes that have
 // finished a row get the next one when WAITING of their warp wait.
 //
 // Defined by the loader, besides search.cuh's: UNUSED (the colours left: bit WORD_BITS − 1 − d is set for the

@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
+DeviceArray = Any
+"""An array on the device: CuPy's on a GPU, numpy's behind the host shim."""
+
+
 class Stream(Protocol):
     """A queue of copies and launches, in order among themselves and after what the program did before,
-    but beside those of other streams."""
+    but beside those of other streams.
+
+    Attributes:
+        words: uint64[·], a buffer on the host that the device can read; write to it only while the stream
+            is idle.
+    """
 
     words: NDArray[np.uint64]
-    """A buffer on the host that the device can read; write to it only while the stream is idle."""
 
     @property
     def idle(self) -> bool:
@@ -34,23 +42,25 @@ class Stream(Protocol):
 
 
 class Program(Protocol):
-    """A compiled program on some device."""
+    """A compiled program on some device.
+
+    Attributes:
+        memory: bytes of memory of the device.
+        multiprocessors: of the device.
+        registers: per thread of the main kernel.
+        blocks: of each launch; may be changed.
+    """
 
     memory: int
-    """Bytes of memory of the device."""
-
     multiprocessors: int
     registers: int
-    """Per thread of the main kernel."""
-
     blocks: int
-    """Of each launch; may be changed."""
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """An array of zeros on the device."""
         ...
 
-    def upload(self, array: NDArray[Any]) -> Any:
+    def upload(self, array: NDArray[Any]) -> DeviceArray:
         """A copy of the array on the device."""
         ...
 
@@ -58,7 +68,7 @@ class Program(Protocol):
         """Fill a variable in constant memory."""
         ...
 
-    def download(self, array: Any) -> NDArray[Any]:
+    def download(self, array: DeviceArray) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         ...
 
@@ -67,7 +77,7 @@ class Program(Protocol):
         ...
 
     def stream(self, words: int) -> Stream:
-        """A stream with a buffer of so many words of 64 bits."""
+        """A stream with a buffer of ``words`` words of 64 bits."""
         ...
 
 

@@ -20,13 +20,21 @@ class NoGpu(LangfordError):
 
 
 class CudaProgram:
-    """A compiled program on GPU number ``index``; see kernels.cuda.program.Program.
+    """A compiled program on a GPU; implements kernels.cuda.program.Program.
 
-    Its first kernel, ``main``, fills the GPU with blocks that use the program's shared memory;
-    ``blocks`` is how many.
+    Its main kernel fills the GPU with blocks that use the program's shared memory.
     """
 
     def __init__(self, index: int, source: str, main: str, threads: int) -> None:
+        """
+        Args:
+            index: number of the GPU.
+            source: text of the program (kernels.cuda.source).
+            main: name of the main kernel.
+            threads: per block.
+
+        Raises NoGpu.
+        """
         self._cupy = cupy = _cupy()
         device_name(index)  # says when there is no such GPU
         self._device = cupy.cuda.Device(index)
@@ -88,7 +96,7 @@ class CudaProgram:
             self._kernels[name]((self.blocks,), (self._threads,), arguments, shared_mem=shared)
 
     def stream(self, words: int) -> CudaStream:
-        """A stream with a buffer of so many words of 64 bits."""
+        """A stream with a buffer of ``words`` words of 64 bits."""
         return CudaStream(self, self._cupy, self._device, words)
 
 
@@ -118,7 +126,9 @@ class CudaStream:
         with self._device, self._stream:
             self._there[:used].set(self.words[:used], stream=self._stream)
             self._start.fill(0)
-            self._program.launch(name, self._there, *(self._start if each is None else each for each in arguments))
+            self._program.launch(
+                name, self._there, *(self._start if value is None else value for value in arguments)
+            )
 
     def wait(self) -> None:
         """Return when the stream is idle."""

@@ -53,7 +53,7 @@ class MillerOnCpu(BacktrackingOnCpu[MillerPlan]):
         return self.search_switching(frees, depth, self.plan.levels(depth))
 
     def search_switching(self, frees: NDArray[np.uint64], depth: int, levels: int) -> tuple[int, int, int]:
-        """As :meth:`search`, with so many colours placed in order before the search goes by position."""
+        """As :meth:`search`, with ``levels`` colours placed in order before the search goes by position."""
         plan = self.plan
         counted: tuple[int, int, int] = count_by_largest(
             frees, plan.unplaced(depth), plan.problem.copies, plan.shapes, levels

@@ -166,7 +166,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         pieces = Pieces(np.array_split(frees, min(len(frees), SEEDS_PER_CORE * self._cores)) if len(frees) else ())
         with ThreadPoolExecutor(self._cores) as pool:
             work = [pool.submit(self._work, core, pieces, depth, feed) for core in range(self._cores)]
-            counted = [(0, 0, nodes), *(part for each in work for part in each.result()), feed.finish()]
+            counted = [(0, 0, nodes), *(part for future in work for part in future.result()), feed.finish()]
         self.on_gpu += feed.sent
         self.on_cores += feed.kept
         arrangements, residues, visited = (sum(column) for column in zip(*counted, strict=True))

@@ -74,19 +74,19 @@ class Feed:
             self._lock.release()
 
     def keep(self, count: int) -> None:
-        """Note that a core evaluates so many sub-tasks itself."""
+        """Note that a core evaluates ``count`` sub-tasks itself."""
         with self._lock:
             self.kept += count
 
     def finish(self) -> Counted:
-        """Launch the rest, wait for all streams; what the device found."""
+        """Launch the rest and wait for all streams; what the device counted."""
         if self._filled:
             self._launch()
         for stream in self._streams:
             stream.wait()
-        totals = [[int(each) for each in self._program.download(total)] for total in self._totals]
-        found, again, nodes = (sum(column) for column in zip(*totals, strict=True))
-        return found, residue(again), nodes
+        totals = [self._program.download(total).tolist() for total in self._totals]
+        arrangements, again, nodes = (sum(column) for column in zip(*totals, strict=True))
+        return arrangements, residue(again), nodes
 
     def _all_idle(self) -> bool:
         return all(stream.idle for stream in self._streams)

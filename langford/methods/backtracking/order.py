@@ -31,7 +31,7 @@ def colours_in_order(n: int) -> int:
 
 
 def colours_at_random(n: int, most_exactly: int) -> int:
-    """How many of n colours a random walk places; the rest, so many at most, are counted as the search does."""
+    """How many of n colours a random walk places; it counts the rest, at most ``most_exactly``, as the search does."""
     return max(1, colours_in_order(n), n - most_exactly)
 
 
@@ -48,7 +48,7 @@ class SearchOrder:
 
     Attributes:
         differences: colours in the order of placement.
-        weight: arrangements that each one found stands for (2 with mirror halving).
+        weight: arrangements that each one reached stands for (2 with mirror halving).
         halved: whether the first colour takes only its left placements.
     """
 

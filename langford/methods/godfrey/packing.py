@@ -28,7 +28,7 @@ class Packing:
 
     @classmethod
     def of(cls, problem: Problem, word_bytes: int) -> Packing:
-        """The packing into words of so many bytes."""
+        """The packing into words of ``word_bytes`` bytes."""
         even = [d for d in problem.differences if problem.terms[d] % 2 == 0]
         odd = [d for d in problem.differences if problem.terms[d] % 2]
         vanishing, steady = (-(-len(sums) // word_bytes) for sums in (even, odd))

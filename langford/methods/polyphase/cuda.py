@@ -135,7 +135,7 @@ def _require(condition: bool, what: str) -> None:
 
 
 def require_few_launches(plan: PolyphasePlan, tile_bits: int = TILE_BITS) -> None:
-    """Raises BadDepth when a task has so many tiles that a limb could overflow."""
+    """Raises BadDepth when a task has more tiles than the limbs have room for (MOST_TILES_LOG2)."""
     if plan.inner_v_bits - tile_bits > MOST_TILES_LOG2:
         least = plan.depth
         while 2 * (least // 4) < plan.split.v_length - tile_bits - MOST_TILES_LOG2:
