@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from langford.loading import load
 from langford.problem import Problem
+from langford.version import __version__
 
 if TYPE_CHECKING:
     from langford.counting import arrangements, count, estimate, plan
@@ -35,7 +36,6 @@ __all__ = [
     "merge",
     "plan",
 ]
-__version__ = "0.1.0"
 
 _MODULES = {
     "arrangements": "langford.counting",

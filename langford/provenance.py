@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from langford import __version__
+from langford.version import __version__
 
 COMPUTING = ("arithmetic", "kernels", "methods")
 

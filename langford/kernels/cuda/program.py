@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-
 DeviceArray = Any
 """An array on the device: CuPy's on a GPU, numpy's behind the host shim."""
 

@@ -31,7 +31,10 @@ def colours_in_order(n: int) -> int:
 
 
 def colours_at_random(n: int, most_exactly: int) -> int:
-    """How many of n colours a random walk places; it counts the rest, at most ``most_exactly``, as the search does."""
+    """How many of n colours a random walk places.
+
+    It counts the others, at most ``most_exactly``, as the search does.
+    """
     return max(1, colours_in_order(n), n - most_exactly)
 
 
