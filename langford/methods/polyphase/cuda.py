@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.program import Compiler
+from langford.kernels.cuda.program import Compiler, DeviceArray
 from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
 from langford.methods.polyphase.components import IMAGES
@@ -153,9 +152,9 @@ class UBlockOnDevice:
         highest: the largest limit, −1 without a representative.
     """
 
-    us: Any
-    weights: Any
-    limits: Any
+    us: DeviceArray
+    weights: DeviceArray
+    limits: DeviceArray
     count: int
     highest: int
 
@@ -171,10 +170,10 @@ class TileOnDevice:
         keys: uint16[2^bits, 8], where the products of even sums stand.
     """
 
-    members: Any
+    members: DeviceArray
     present: tuple[int, ...]
-    rows: Any
-    keys: Any
+    rows: DeviceArray
+    keys: DeviceArray
 
 
 class PolyphaseOnGpu:
