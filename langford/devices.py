@@ -30,7 +30,13 @@ class Device:
 
     @classmethod
     def parse(cls, text: str) -> Device:
-        """The device that a text names: "cpu", "cuda" (GPU 0) or "cuda:K"; raises BadDevice."""
+        """The device that a text names: "cpu", "cuda" (GPU 0) or "cuda:K"; raises BadDevice.
+
+        >>> Device.parse("cuda:1")
+        Device(kind='cuda', index=1)
+        >>> str(Device.parse("cuda"))
+        'cuda:0'
+        """
         named = re.fullmatch(r"(cpu)|(cuda)(?::(\d{1,4}))?", text)
         if named is None:
             raise BadDevice(f"{text!r} is no device: write cpu, cuda or cuda:1")

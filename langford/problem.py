@@ -40,7 +40,12 @@ class Problem:
 
     @classmethod
     def named(cls, variant: str, n: int, copies: int = 2) -> Problem:
-        """The problem of a named variant with n colours; raises BadProblem."""
+        """The problem of a named variant with n colours; raises BadProblem.
+
+        >>> problem = Problem.named("hooked-skolem", 3)
+        >>> problem.differences, problem.places, problem.empty
+        ((1, 2, 3), 7, (6,))
+        """
         if variant not in VARIANTS:
             raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(VARIANTS)}")
         chosen = VARIANTS[variant]
@@ -83,6 +88,9 @@ class Problem:
 
         ``places`` defaults to just enough for all cubes and the ``empty`` places.
 
+        >>> Problem.from_differences((1, 2, 4, 5, 7), empty=[2]).name
+        'differences-1.2.4.5.7-over-11-empty-2'
+
         Raises:
             BadProblem: repeated or non-positive differences, or a row of another length
                 than the cubes and the empty places fill.
@@ -104,7 +112,13 @@ class Problem:
 
     @classmethod
     def parse(cls, name: str) -> Problem:
-        """The inverse of :attr:`name`."""
+        """The inverse of :attr:`name`; raises BadProblem.
+
+        >>> print(Problem.parse("skolem-9-x3"))
+        Skolem(3,9)
+        >>> Problem.parse("differences-1.3.5-over-6").differences
+        (1, 3, 5)
+        """
         listed = re.fullmatch(r"differences-([\d.]+)-over-(\d+)(?:-x(\d+))?(?:-empty-([\d.]+))?", name)
         if listed:
             return cls.from_differences(

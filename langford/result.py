@@ -37,7 +37,11 @@ class PartialResult:
     evaluated: int
 
     def to_text(self) -> dict[str, str]:
-        """The numbers that can exceed 64 bits, as decimal text by name: what ledgers, exports and messages hold."""
+        """The numbers that can exceed 64 bits, as decimal text by name: what ledgers, exports and messages hold.
+
+        >>> PartialResult(7, 2**64, 1, 5).to_text()
+        {'value': '18446744073709551616', 'residue': '1', 'evaluated': '5'}
+        """
         return {"value": str(self.value), "residue": str(self.residue), "evaluated": str(self.evaluated)}
 
     @classmethod

@@ -13,7 +13,11 @@ MODULUS = 2**64 - 1
 
 
 def residue(value: int) -> int:
-    """value mod 2^64 − 1, in 0..2^64 − 2."""
+    """value mod 2^64 − 1, in 0..2^64 − 2.
+
+    >>> residue(2**64), residue(-1) == MODULUS - 1
+    (1, True)
+    """
     return value % MODULUS
 
 

@@ -21,6 +21,10 @@ from langford.result import Expectation, PartialResult
 class PlanKey:
     """The identity of a plan: small, picklable, the same on every machine.
 
+    >>> key = PlanKey(Problem.langford(12), "polyphase", 8)
+    >>> key.name, str(key)
+    ('langford-12-polyphase-8', 'langford-12 by polyphase at depth 8')
+
     Attributes:
         problem: what is counted.
         method: how, by name.

@@ -3,91 +3,145 @@
 from __future__ import annotations
 
 import json
-import shlex
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import re
 from pathlib import Path
 
+import pytest
+
+import langford
 from db import Ledger
-from langford.methods import PlanKey, plan_of
+from jobs.identity import Identity
+from jobs.run import Run, result
+from jobs.sources import LedgerTasks
+from langford.counting import count_tasks
+from langford.devices import CPU
+from langford.errors import BadProblem, MethodDoesNotApply
+from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
-from slurm import Element, QueueKeeper
-from slurm.errors import SubmissionRefused
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from langford.variants import VARIANTS, Variant
+from slurm import QueueKeeper
+from tests import brute_force
+from tests.extensions.exact_godfrey import ExactGodfrey
+from tests.extensions.inclusion import MOST_PLACES, Inclusion
+from tests.extensions.local_queue import LocalQueue, local_script
+from tests.in_process import InProcessPool
+from tests.integration.conftest import COMMAND
+from tests.integration.conftest import Run as CommandLine
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text()
+
+
+def true_count(problem: Problem) -> int:
+    """The published count, by brute force."""
+    return problem.published(brute_force.arrangements(problem))
+
+
+# -- a method ---------------------------------------------------------------------------------
+
+METHOD_PROBLEMS = [
+    Problem.langford(3),
+    Problem.langford(5),
+    Problem.langford(7),
+    Problem.skolem(4),
+    Problem.skolem(4, copies=3),
+    Problem.hooked_skolem(6),
+    Problem.from_differences((1, 3, 5)),
+]
+
+
+@pytest.fixture
+def inclusion(monkeypatch: pytest.MonkeyPatch) -> Inclusion:
+    """The method, registered as the page says, in this process."""
+    method = Inclusion()
+    monkeypatch.setitem(METHODS, method.name, method)
+    return method
+
+
+@pytest.mark.parametrize("problem", METHOD_PROBLEMS, ids=lambda problem: problem.name)
+def test_a_method_of_ones_own_counts(inclusion: Inclusion, problem: Problem) -> None:
+    assert langford.count(problem, method="inclusion") == true_count(problem)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 7])
+def test_a_method_of_ones_own_splits_at_any_depth(inclusion: Inclusion, depth: int) -> None:
+    plan = langford.plan(4, method="inclusion", depth=depth)
+    count = langford.merge(plan, map(plan.evaluate, plan.tasks))
+    assert (count.published, count.tasks) == (true_count(plan.problem), 2**depth)
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(4), Problem.langford(5)], ids=lambda problem: problem.name)
+def test_a_method_of_ones_own_works_off_a_campaign(inclusion: Inclusion, tmp_path: Path, problem: Problem) -> None:
+    key = PlanKey(problem, "inclusion", 6)
+    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+        campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+        report = Run(LedgerTasks(ledger, campaign, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
+        assert (report.tasks_here, report.stopped, report.set_aside) == (2**6, None, 0)
+        assert ledger.campaign(f"langford-{problem.n}-inclusion-6").key == key
+        assert result(campaign).published == true_count(problem)
+
+
+def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> None:
+    with pytest.raises(MethodDoesNotApply, match="inclusion has no kernel for cuda, only for cpu: choose another"):
+        langford.count(4, method="inclusion", device="cuda:0")
+
+
+def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
+    with pytest.raises(MethodDoesNotApply, match=f"sets of up to {MOST_PLACES} places, not 26"):
+        langford.count(13, method="inclusion")
+
+
+# -- a variant --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sparse(monkeypatch: pytest.MonkeyPatch) -> Variant:
+    """A variant, registered as the page says, in this process."""
+    variant = Variant("sparse", "Sparse", 3)
+    monkeypatch.setitem(VARIANTS, variant.name, variant)
+    return variant
+
+
+@pytest.mark.parametrize("n", [4, 5, 8])
+def test_a_variant_of_ones_own_is_counted_by_every_method(sparse: Variant, n: int) -> None:
+    problem = Problem.named("sparse", n)
+    assert problem.differences == tuple(range(3, n + 3))
+    expected = true_count(problem)
+    assert bool(expected) == (n > 4)
+    applying = [name for name, method in METHODS.items() if method.refusal(problem) is None]
+    assert applying == ["polyphase", "godfrey", "miller", "regular"]
+    assert {name: langford.count(problem, method=name) for name in applying} == dict.fromkeys(applying, expected)
+    assert len(list(langford.arrangements(problem))) == expected
+
+
+def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
+    for problem in (Problem.named("sparse", 5), Problem.named("sparse", 9, copies=3)):
+        assert Problem.parse(problem.name) == problem
+    assert (problem.name, str(problem), problem.oeis) == ("sparse-9-x3", "Sparse(3,9)", None)
+    with pytest.raises(BadProblem, match=r"choose one of .*, sparse$"):
+        Problem.named("dense", 5)
+
+
+# -- a kernel ---------------------------------------------------------------------------------
+
+
+def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    godfrey = METHODS["godfrey"]
+    monkeypatch.setitem(godfrey.evaluators, "cpu", "tests.extensions.exact_godfrey:ExactGodfrey")
+    for problem, depth in ((Problem.skolem(5), 4), (Problem.hooked_skolem(3), 2), (Problem.langford(4), 0)):
+        plan = godfrey.plan(problem, depth)
+        assert isinstance(plan.evaluator(), ExactGodfrey)
+        numba = GodfreyOnCpu.on(plan, CPU)
+        assert [plan.evaluate(task) for task in plan.tasks] == [numba.evaluate(task) for task in plan.tasks]
+        count, _ = count_tasks(plan, [CPU])
+        assert count.published == true_count(problem)
+
 
 # -- a queue system ---------------------------------------------------------------------------
 
 
-def local_script(elements: int, command: Sequence[str]) -> str:
-    """The text of a job script of :class:`LocalQueue`."""
-    return f"#!/bin/sh\n# elements: {elements}\nexec {shlex.join(command)}\n"
-
-
-class LocalQueue:
-    """A queue system that runs the elements of its arrays as processes of this machine, some at a time.
-
-    Attributes:
-        most_at_once: elements that ran at the same time, at most so far.
-    """
-
-    def __init__(self, folder: Path, slots: int) -> None:
-        self._folder, self._slots = folder, slots
-        self._jobs = 0
-        self._waiting: list[tuple[str, Path]] = []
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self.most_at_once = 0
-
-    def submit(self, script: str) -> str:
-        """Queue the elements of a script; the job's id.  Raises SubmissionRefused."""
-        directive = script.splitlines()[1]
-        if not directive.startswith("# elements: "):
-            raise SubmissionRefused(f"the script does not say how many elements: {directive}")
-        self._jobs += 1
-        file = self._folder / f"{self._jobs}.sh"
-        file.write_text(script)
-        elements = int(directive.removeprefix("# elements: "))
-        self._waiting += [(f"{self._jobs}_{index}", file) for index in range(elements)]
-        self._schedule()
-        return str(self._jobs)
-
-    def elements(self, name: str) -> list[Element]:
-        """What waits or runs."""
-        self._schedule()
-        waiting = [Element(element, "waiting") for element, _ in self._waiting]
-        return waiting + [Element(element, "running") for element in self._running]
-
-    def largest_array(self) -> int:
-        """Three elements."""
-        return 3
-
-    def cancel_pending(self, name: str) -> None:
-        """Forget what waits."""
-        self._waiting.clear()
-
-    def _schedule(self) -> None:
-        """Start what waits wherever a slot is free."""
-        self._running = {element: process for element, process in self._running.items() if process.poll() is None}
-        while self._waiting and len(self._running) < self._slots:
-            element, file = self._waiting.pop(0)
-            output = (self._folder / f"{element}.log").open("wb")
-            self._running[element] = subprocess.Popen(
-                ["sh", str(file)], stdout=output, stderr=output, env=ENVIRONMENT
-            )
-        self.most_at_once = max(self.most_at_once, len(self._running))
-
-    @contextmanager
-    def ended(self) -> Iterator[None]:
-        """Kill what still runs at the end of the block."""
-        try:
-            yield
-        finally:
-            for process in self._running.values():
-                process.kill()
-                process.wait()
-
-
-def test_a_queue_system_of_ones_own_completes_a_campaign(langford: Run, tmp_path: Path) -> None:
+def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, tmp_path: Path) -> None:
     key = PlanKey(Problem.langford(12), "polyphase", 8)
     assert langford("create", "langford", "12", "--depth", "8").returncode == 0
     ledger = Ledger(str(tmp_path / "langford.db"))
@@ -104,8 +158,10 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: Run, tmp_path
         seconds=0.5,
         say=remarks.append,
     )
-    with queue.ended():
+    try:
         assert keeper.run() is None
+    finally:
+        queue.end()
     logs = "".join(file.read_text() for file in tmp_path.glob("*.log"))
     assert queue.most_at_once == 2
     assert "0 elements present, 3 more submitted as job 1" in remarks[0], (remarks, logs)
@@ -113,3 +169,21 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: Run, tmp_path
     assert not [element for element in queue.elements(key.name) if element.state == "waiting"]
     outcome = json.loads(langford("result", key.name, "--json").stdout)
     assert (outcome["count"], outcome["tasks"]) == ("108144", len(plan_of(key).work))
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_code_that_is_tested_here() -> None:
+    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
+    assert {path for path, _ in blocks} >= {
+        "tests/extensions/inclusion/__init__.py",
+        "tests/extensions/inclusion/plan.py",
+        "tests/extensions/inclusion/cpu.py",
+        "tests/extensions/exact_godfrey.py",
+        "tests/extensions/local_queue.py",
+        "tests/integration/test_extending.py",
+    }
+    assert len(blocks) == PAGE.count("```python")
+    for path, block in blocks:
+        assert block.strip() in (ROOT / path).read_text(), f"docs/extending.md shows another {path}"

@@ -1,7 +1,8 @@
-"""The README's console blocks do what they show; "..." stands for any further lines."""
+"""The README's blocks do what they show; "..." in a console block stands for any further lines."""
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.integration.conftest import Run
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+PYTHON = "".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -30,6 +32,14 @@ def test_console_blocks(langford: Run, tmp_path: Path, block: str) -> None:
             expected.pop()
             shown = shown[: len(expected)]
         assert [line.rstrip() for line in shown] == expected
+
+
+def test_python_blocks() -> None:
+    """One after the other, as one session."""
+    session = doctest.DocTestParser().get_doctest(PYTHON, {}, "README", "README.md", 0)
+    outcome = doctest.DocTestRunner().run(session)
+    assert outcome.attempted >= 8
+    assert not outcome.failed
 
 
 def test_there_are_blocks_to_check() -> None:

@@ -1,0 +1,40 @@
+"""Counting by inclusion and exclusion over sets of places: for any number of copies, and small rows.
+
+Choose one placement of every colour, overlaps allowed: the colours form an arrangement exactly when they
+cover all places.  So, with the sum over all sets X of places,
+
+    arrangements = Σ_X (−1)^(places outside X) Π_d (placements of colour d within X)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.methods.plan import Method, Speed
+from langford.problem import Problem
+
+MOST_PLACES = 24
+
+
+class Inclusion(Method):
+    """Inclusion and exclusion."""
+
+    name = "inclusion"
+    unit = "points"
+    plans = "tests.extensions.inclusion.plan:InclusionPlan"
+    evaluators: ClassVar = {"cpu": "tests.extensions.inclusion.cpu:InclusionOnCpu"}
+    speed: ClassVar = {0: Speed(instant=7, probe=7)}
+
+    def refusal(self, problem: Problem) -> str | None:
+        places = len(problem.filled)
+        return (
+            f"inclusion visits all sets of up to {MOST_PLACES} places, not {places}"
+            if places > MOST_PLACES
+            else None
+        )
+
+    def depths(self, problem: Problem) -> range:
+        return range(min(len(problem.filled), 10) + 1)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        return min(4, len(problem.filled))

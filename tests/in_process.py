@@ -1,0 +1,41 @@
+"""A pool without processes, for what a test adds to this process only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jobs.evaluation import evaluate
+from jobs.pool import PREFETCH, Finished
+from langford.devices import Device
+from langford.methods import PlanKey, plan_of
+
+
+class InProcessPool:
+    """Implements jobs.pool.Pool: evaluates what was submitted when it is polled."""
+
+    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+        self._plan, self._device = plan_of(key), devices[0]
+        self._waiting: dict[int, int] = {}
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks may be submitted."""
+        return PREFETCH - len(self._waiting)
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of what was submitted."""
+        return list(self._waiting)
+
+    def submit(self, token: int, index: int) -> None:
+        """Take a task."""
+        self._waiting[token] = index
+
+    def poll(self, timeout: float | None) -> Iterator[Finished]:
+        """Evaluate everything."""
+        while self._waiting:
+            token, index = self._waiting.popitem()
+            yield Finished(token, evaluate(self._plan, index, self._device))
+
+    def stop(self) -> None:
+        """Nothing to end."""

@@ -1,0 +1,108 @@
+"""The pages say what the code says: states, floors, classes, files, links and sequences."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from db.states import ATTEMPT_TRANSITIONS, FAILURES_BEFORE_SET_ASIDE, TASK_TRANSITIONS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+DESIGN = (DOCS / "design.md").read_text()
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+SOURCES = [
+    file
+    for folder in ("langford", "db", "jobs", "slurm")
+    for file in (ROOT / folder).rglob("*")
+    if file.suffix in (".py", ".cu", ".cuh", ".h")
+]
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading of the design page, without its head; code marks removed."""
+    below = DESIGN.split(f"# {heading}\n", 1)[1]
+    rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
+    assert rows is not None
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows[0].splitlines()[2:]]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_states_of_a_task_are_those_of_the_code() -> None:
+    shown = [(before, after) for before, after, _ in table("States of a task")]
+    assert sorted(shown) == sorted(
+        (before, after) for before, afters in TASK_TRANSITIONS.items() for after in afters
+    )
+    assert FAILURES_BEFORE_SET_ASIDE == 3, "the page says three times"
+
+
+def test_the_ends_of_an_attempt_are_those_of_the_code() -> None:
+    shown = [(before, after) for before, after, _ in table("How an attempt ends")]
+    assert sorted(shown) == sorted(
+        (before or "running", after or "running")
+        for before, afters in ATTEMPT_TRANSITIONS.items()
+        for after in afters
+    )
+
+
+def test_the_nouns_are_classes() -> None:
+    named = re.findall(r"^\| [\w, ]+ \| ((?:`\w+`(?: and )?)+) in `(\S+)` \|", DESIGN, re.MULTILINE)
+    assert len(named) >= 20
+    for classes, path in named:
+        for name in re.findall(r"`(\w+)`", classes):
+            assert re.search(rf"^class {name}\b", (ROOT / path).read_text(), re.MULTILINE), (name, path)
+
+
+def test_the_floors_are_those_that_the_imports_keep() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["name"].startswith("layers"))
+    floors = next(contract["layers"] for contract in contracts if contract["name"].startswith("the floors"))
+    drawing = (DOCS / "floors.svg").read_text()
+    rooms = [re.findall(r"langford\.(\w+)", floor) for floor in floors]
+    assert rooms[0] == ["cli"]
+    drawn = [
+        [drawing.index(f">{room}<" if room != "kernels" else ">kernels/") for room in rooms_]
+        for rooms_ in rooms[1:]
+    ]
+    heights = [max(places) for places in drawn[:-1]], [min(places) for places in drawn[1:]]
+    assert all(above < below for above, below in zip(*heights, strict=True))
+    titles = re.findall(r'class="title"[^>]*>(.*?)<', drawing)
+    assert titles == ["langford/cli", *layers, "langford"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_and_links_exist(page: Path) -> None:
+    text = page.read_text()
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for path in re.findall(r"`((?:langford|db|jobs|slurm|tests|docs|benchmarks)/[\w./-]*\w)/?`", prose):
+        if path != "langford/methods/inclusion/__init__.py":  # where docs/extending.md would put its example
+            assert (ROOT / path).exists(), path
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if "://" not in link:
+            file, _, anchor = link.partition("#")
+            target = (page.parent / file).resolve() if file else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_every_sequence_that_the_code_names_is_among_the_references() -> None:
+    page = (DOCS / "references.md").read_text()
+    named = {number for file in SOURCES for number in re.findall(r"\bA\d{6}\b", file.read_text())}
+    assert len(named) >= 5
+    assert named == set(re.findall(r"\[(A\d{6})\]\(https://oeis\.org/\1\)", page))
+
+
+def test_everyone_whom_the_code_names_is_among_the_references() -> None:
+    page = (DOCS / "references.md").read_text()
+    code = "\n".join(file.read_text() for file in SOURCES)
+    for name in ("Loiseau", "Knuth", "Godfrey", "Miller", "Steele", "SplitMix64", "Skolem", "Gray"):
+        assert name in code, name
+        assert name in page, name
