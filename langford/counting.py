@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
 from langford import estimation, explicit
-from langford.devices import Device, devices
+from langford.devices import KINDS, Device, devices
 from langford.methods import Count, Plan, PlanKey, default_method, find_method, merge, plan_of, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -34,9 +34,11 @@ def count(problem: Problem | int, method: str | None = None, device: str | Devic
         BadProblem, MethodDoesNotApply, BadDevice, NoGpu: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
-    kind = str(device)
-    workers = devices(kind) if kind in ("cpu", "cuda") else [Device.parse(kind)]
-    merged, _ = count_tasks(plan(problem, method, device=workers[0]), workers)
+    split = plan(problem, method, device=device)
+    chosen = Device.parse(str(device))
+    split.method.require_kernel(chosen.kind)
+    every = str(device) in KINDS
+    merged, _ = count_tasks(split, devices(chosen.kind) if every else [chosen])
     return merged.published
 
 

@@ -48,7 +48,7 @@ class Device:
     @property
     def name(self) -> str:
         """What its maker calls a GPU; "cpu" for the processor.  Raises NoGpu."""
-        return "cpu" if self == CPU else device_name(self.index)
+        return device_name(self.index) if self.kind == "cuda" else str(self)
 
 
 CPU = Device("cpu")

@@ -13,8 +13,6 @@ from langford.problem import Problem
 
 GPU_STEPS_BACK = 4
 """A GPU wants tasks at least 16 times as large as a core."""
-PROBE_DEPTH = 24
-"""For sums: deep enough that one task of any problem takes seconds at most."""
 
 
 def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:
@@ -30,7 +28,8 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
     suggested = method.suggested_depth(problem)
     if seconds is None:
         return suggested if device == CPU else max(depths[0], suggested - GPU_STEPS_BACK)
-    deep = PROBE_DEPTH if method.unit == "points" else suggested - (device != CPU)
+    # A GPU has tasks large enough to measure one level higher in the search.
+    deep = suggested - (device != CPU) if method.probe_depth is None else method.probe_depth
     most_work = seconds * _speed(problem, method, min(max(deep, depths[0]), depths[-1]), device)
     for depth in depths:
         try:

@@ -130,6 +130,8 @@ class Method(ABC):
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
         speed: for forecasts, by copies; the entry 0 is for any other number of copies.
+        probe_depth: a depth whose tasks take seconds at most, however large the problem; None when only the
+            suggested depth of each problem is known to be deep enough.
     """
 
     name: ClassVar[str]
@@ -137,6 +139,7 @@ class Method(ABC):
     plans: ClassVar[str]
     evaluators: ClassVar[Mapping[str, str]]
     speed: ClassVar[Mapping[int, Speed]]
+    probe_depth: ClassVar[int | None] = None
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
@@ -162,6 +165,14 @@ class Method(ABC):
         plan: Plan = load(self.plans)(self, problem, depth)
         return plan
 
+    def require_kernel(self, device_kind: str) -> None:
+        """Raises MethodDoesNotApply unless the method has a kernel for this kind of device."""
+        if device_kind not in self.evaluators:
+            raise MethodDoesNotApply(
+                f"{self.name} has no kernel for {device_kind}, only for {', '.join(self.evaluators)}: "
+                "choose another --device or another --method"
+            )
+
     def evaluator(self, plan: Plan, device: Device) -> Evaluator:
         """The evaluator of a plan of this method on a device, compiled and ready.
 
@@ -172,10 +183,6 @@ class Method(ABC):
             NoGpu: there is no such GPU, or CuPy is missing.
             BadProfile: the profile of this machine names settings that do not exist.
         """
-        if device.kind not in self.evaluators:
-            raise MethodDoesNotApply(
-                f"{self.name} has no kernel for {device.kind}, only for {', '.join(self.evaluators)}: "
-                "choose another --device or another --method"
-            )
+        self.require_kernel(device.kind)
         evaluator: Evaluator = load(self.evaluators[device.kind]).on(plan, device)
         return evaluator

@@ -23,6 +23,7 @@ class Godfrey(Method):
         "cuda": "langford.methods.godfrey.cuda:GodfreyOnGpu",
     }
     speed: ClassVar = {2: Speed(instant=14, probe=15)}
+    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.copies != 2:

@@ -22,6 +22,7 @@ class Polyphase(Method):
         "cuda": "langford.methods.polyphase.cuda:PolyphaseOnGpu",
     }
     speed: ClassVar = {2: Speed(instant=17, probe=20)}
+    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         try:
