@@ -52,9 +52,9 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
     ledger = Ledger(where)
     campaign = ledger.campaign("bench")
     me = Identity.fresh()
-    ledger.enrol(me.worker, me.host, me.process)
+    ledger.enrol(me.worker_id, me.host, me.process)
     measured(
-        lambda count: campaign.lease(me.worker, count, 600),
+        lambda count: campaign.lease(me.worker_id, count, 600),
         campaign.deliver,
         quota,
         batch,
@@ -69,7 +69,7 @@ def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, b
     me = Identity.fresh()
     server.enrol(me)
     measured(
-        lambda count: server.lease(me.worker, count, 600),
+        lambda count: server.lease(me.worker_id, count, 600),
         server.deliver,
         quota,
         batch,
@@ -300,7 +300,7 @@ def main() -> None:
     server, me = RemoteCampaign(url, token), Identity.fresh()
     server.enrol(me)
     start = time.perf_counter()
-    server.lease(me.worker, 1000, 60)
+    server.lease(me.worker_id, 1000, 60)
     claim = time.perf_counter() - start
     server.info()
     memory = psutil.Process(process.pid).memory_info().rss / 2**20

@@ -1,7 +1,7 @@
 """One campaign of a ledger: every change of state is one method here and one transaction.
 
-A worker holds *leases*; the id of the attempt is the fencing token.  Whatever happens to a
-worker, a task is either done (its result is committed), or it can be leased again.
+A worker holds *leases*; the id of the attempt is the fencing token.  A task is either done, its result
+committed, or it can be leased again: no failure of a worker changes that.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from langford.result import Evaluation, PartialResult
 
 
 class Campaign:
-    """A campaign, bound to the database that it is kept in.  Methods raise the errors of :mod:`db.errors`.
+    """A campaign, bound to its database.  Methods raise the errors of :mod:`db.errors`.
 
-    Attempts of other campaigns are none of its own: no method touches them.
+    No method touches the attempts of another campaign.
 
     Attributes:
         database: where the campaign is kept.
-        record: the campaign as it stood when it was opened, and as this object has changed it since.
+        record: the campaign as it was when it was opened, with the changes that this object has made.
     """
 
     def __init__(self, database: Database, record: CampaignRecord) -> None:
@@ -44,7 +44,7 @@ class Campaign:
     def _identity(self) -> tuple[str, int]:
         return self.database.where, self.campaign_id
 
-    # -- what it is -----------------------------------------------------------------------
+    # -- identity -------------------------------------------------------------------------
 
     @property
     def campaign_id(self) -> int:
@@ -87,55 +87,55 @@ class Campaign:
         return self.record.recheck_share
 
     def set_recheck_share(self, share: float) -> None:
-        """Have this share of the results to come evaluated again by another worker."""
+        """Choose the share of later results that another worker evaluates again, from 0 to 1."""
         with self.database.writing() as connection:
             transitions.set_recheck_share(connection, self.campaign_id, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan whose expectations results are checked with; simulations may assign another."""
+        """The plan, whose expectations every result must satisfy; a simulation may assign another plan."""
         return plan_of(self.key)
 
     # -- leases ---------------------------------------------------------------------------
 
-    def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
-        """Grant up to ``count`` tasks for ``seconds``: rechecks of other workers' results, then ready
-        tasks, largest estimated work first.
+    def lease(self, worker_id: str, count: int, seconds: float) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``.
 
-        Leases past their deadline go back to the queue first.  Raises WorkerDistrusted.
+        Rechecks of other workers' results come first, then ready tasks by falling work.  Before that, the
+        tasks of overdue leases go back to the queue.  Raises WorkerDistrusted.
         """
         with self.database.writing() as connection:
             transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
-            rechecks = replication.claim(connection, self.campaign_id, worker, count, seconds)
-            ready = transitions.claim(connection, self.campaign_id, worker, count - len(rechecks), seconds)
+            rechecks = replication.claim(connection, self.campaign_id, worker_id, count, seconds)
+            ready = transitions.claim(connection, self.campaign_id, worker_id, count - len(rechecks), seconds)
         return [*rechecks, *ready]
 
     def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
-        """Move the deadlines ``seconds`` from now; returns the attempts that still run.
+        """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
-        An attempt that has ended (expired, say) is left out: its worker may finish all the
-        same, a late result is welcome.
+        An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
+        task all the same: a late result is welcome.
         """
         with self.database.writing() as connection:
-            own = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
-            return transitions.renew(connection, list(own), seconds)
+            tasks = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            return transitions.renew(connection, list(tasks), seconds)
 
     def release(
         self, attempts: Iterable[int], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
         with self.database.writing() as connection:
-            own = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
-            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(own))
+            tasks = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
-    def release_worker(self, worker: str, note: str) -> int:
+    def release_worker(self, worker_id: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""
         with self.database.writing() as connection:
-            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker)
+            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
 
     def fail(self, attempt: int, reason: str) -> bool:
-        """The task itself failed.  Returns whether it was set aside for failing too often."""
+        """Note that the task itself failed; returns whether it was set aside for failing too often."""
         with self.database.writing() as connection:
             return transitions.fail(connection, self.campaign_id, attempt, reason)
 
@@ -154,25 +154,27 @@ class Campaign:
     def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
         """Take results, all in one transaction; at most one result per task counts.
 
-        A result for a task already done confirms the first one or conflicts with it
-        (:mod:`db.replication`); a late result for a task not done yet counts; one that fails the
-        checks of the plan is refused, a failure of its task.  Returns the kind of event of each delivery, None
-        where the result is the task's first or the same delivery came twice.
+        - The first result of a task counts, even when its lease has expired.
+        - A result of a task that is done confirms the first one or conflicts with it (:mod:`db.replication`).
+        - A result that fails the checks of the plan is refused, and is a failure of its task.
+
+        Returns the kind of event of each delivery; None where the result is the task's first, or where the
+        same delivery came before.
         """
         with self.database.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)
 
-    def take(self, worker: str, evaluations: Sequence[Evaluation]) -> list[EventKind | None]:
-        """Take exported results as attempts of ``worker``, all in one transaction.
+    def take(self, worker_id: str, evaluations: Sequence[Evaluation]) -> list[EventKind | None]:
+        """Take exported results as attempts of a worker, all in one transaction.
 
-        Each counts as in :meth:`deliver`.  One that this ledger took or exported before is
-        passed over, so that an import may be repeated.  Returns the events of the others.
-        Raises CheckFailed, and takes nothing, when one contradicts itself.
+        Each result counts as in :meth:`deliver`.  A result that this ledger took or exported before is
+        skipped, so that an import may be repeated.  Returns the events of the other results.
+        Raises CheckFailed, and takes nothing, when a result contradicts itself.
         """
         for evaluation in evaluations:
             self.plan.expectation(evaluation.result.index).check(evaluation.result)
         with self.database.writing() as connection:
-            return acceptance.take(connection, self.record, self.plan, worker, evaluations)
+            return acceptance.take(connection, self.record, self.plan, worker_id, evaluations)
 
     def export(self) -> Export:
         """All accepted results, to be written to a file."""
@@ -205,12 +207,12 @@ class Campaign:
             return queries.progress(connection, self.record)
 
     def standing(self) -> Standing:
-        """Tasks and work by state: what of :meth:`progress` costs little."""
+        """Tasks and work by state: the cheap part of :meth:`progress`."""
         with self.database.reading() as connection:
             return queries.standing(connection, self.record)
 
     def rechecks(self) -> int:
-        """Tasks with a result that wait for another worker's."""
+        """Number of tasks with a result that wait for another worker to evaluate them again."""
         with self.database.reading() as connection:
             return queries.rechecks(connection, self.campaign_id, waiting=True)
 
@@ -222,16 +224,16 @@ class Campaign:
     # -- tokens ---------------------------------------------------------------------------
 
     def new_token(self, role: Role) -> str:
-        """A fresh token that opens this campaign to its bearer; the ledger keeps its SHA-256 only."""
+        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256."""
         with self.database.writing() as connection:
             return tokens.new_token(connection, self.campaign_id, role)
 
     def revoke_tokens(self) -> int:
-        """Make all tokens of the campaign worthless; returns how many there were."""
+        """Delete all tokens of the campaign; returns how many there were."""
         with self.database.writing() as connection:
             return tokens.revoke_tokens(connection, self.campaign_id)
 
     def role_of(self, token: str) -> Role | None:
-        """What the bearer of a token may do with the campaign; None when the token is not one of its own."""
+        """What the bearer of a token may do with the campaign; None when the campaign has no such token."""
         with self.database.reading() as connection:
             return tokens.role_of(connection, self.campaign_id, token)

@@ -1,4 +1,4 @@
-"""Copy a whole ledger to another database, and prove that nothing was lost on the way."""
+"""Copy a whole ledger to another database, and prove that the copy is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ BATCH_ROWS = 5_000
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """Rows of a table and the SHA-256 over all of them, equal on both sides."""
+    """A table, equal on both sides.
+
+    Attributes:
+        name: of the table.
+        rows: how many it has.
+        checksum: SHA-256 over all rows by primary key, in hexadecimal digits.
+    """
 
     name: str
     rows: int
@@ -28,12 +34,12 @@ class CopiedTable:
 def copy(source: str, target: str) -> list[CopiedTable]:
     """Copy the ledger ``source`` into ``target``, a new or empty one, in one transaction.
 
-    Both are file names or database URLs; ids and times are kept.
+    Both are file names or database URLs; ids and times are kept.  Returns the tables.
 
     Raises:
-        LeasesRunning: a worker is still at work on the source.
+        LeasesRunning: workers hold leases of the source.
         NotEmpty: the target has campaigns.
-        CopyFailed: what arrived is not what was sent; the target stays empty.
+        CopyFailed: a copied table differs from its original; the target stays empty.
         LedgerError: one of them cannot be opened.
     """
     with (
@@ -49,6 +55,7 @@ def copy(source: str, target: str) -> list[CopiedTable]:
 
 
 def _require_quiet(connection: Connection, where: str) -> None:
+    """Raises LeasesRunning when workers hold leases of the ledger ``where``."""
     running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
     if running:
         raise LeasesRunning(
@@ -66,8 +73,8 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> Copie
     sent, arrived = _summary(reading, table), _summary(writing, table)
     if sent != arrived:
         raise CopyFailed(
-            f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, with another checksum: "
-            "nothing was kept; check both databases"
+            f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, and the checksums differ: "
+            "nothing was kept; check both databases and copy again"
         )
     return arrived
 
@@ -80,9 +87,9 @@ def _batches(connection: Connection, table: Table) -> Iterator[list[dict[str, ob
 
 
 def _summary(connection: Connection, table: Table) -> CopiedTable:
-    digest, number = hashlib.sha256(), 0
+    digest, row_count = hashlib.sha256(), 0
     for batch in _batches(connection, table):
-        number += len(batch)
+        row_count += len(batch)
         for row in batch:
             digest.update(repr(tuple(row.values())).encode())
-    return CopiedTable(table.name, number, digest.hexdigest())
+    return CopiedTable(table.name, row_count, digest.hexdigest())

@@ -1,4 +1,4 @@
-"""An open database with a ledger in it: its engine, and the transactions in which everything happens."""
+"""An open database that holds a ledger: its engine and its transactions."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Database:
         """
         self.where = where
         self.engine = _engine_of(where, create)
-        # The threads of one process wait in turn: SQLite's own waiting is polling, and unfair.
+        # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
-            with _translated(where):
+            with _translated_errors(where):
                 require_schema(self.engine, where, create, upgrade)
         except BaseException:
             self.close()
@@ -48,14 +48,14 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""
-        with _translated(self.where), self._turn, self.engine.begin() as connection:
+        with _translated_errors(self.where), self._turn, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[Connection]:
         """One transaction that reads; with ``snapshot`` all its statements see the same state of the database."""
         options = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
-        with _translated(self.where), self.engine.connect() as connection:
+        with _translated_errors(self.where), self.engine.connect() as connection:
             connection = connection.execution_options(read_only=True, **options)
             with connection.begin():
                 yield connection
@@ -100,8 +100,8 @@ def _url_of(where: str) -> URL:
 
 
 @contextmanager
-def _translated(where: str) -> Iterator[None]:
-    """Turn database errors into the ledger's own, each with what to do next."""
+def _translated_errors(where: str) -> Iterator[None]:
+    """Turn errors of the database into errors of the ledger, whose messages say what to do next."""
     try:
         yield
     except LedgerError:
@@ -126,5 +126,7 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
             f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
         )
     if isinstance(error, OperationalError):
-        return LedgerUnreachable(f"cannot use the ledger {where}: {reason}")
+        return LedgerUnreachable(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
     return error

@@ -1,8 +1,7 @@
 """What differs between SQLite and Postgres; everything else is written once, for both.
 
-Many values travel as one parameter of a statement.  A parameter for each of some hundred values costs more
-than what the statement does: the text is rendered, sent and parsed again for every length.  Here all of them
-are one array or one JSON text.
+A statement takes many values as one parameter: an array or a JSON text.  One parameter per value would cost
+more than the statement itself, because its text is rendered, sent and parsed again for each number of values.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from sqlalchemy.types import TypeDecorator
 from db.models import Base
 
 BUSY_SECONDS = 30
-"""So long a transaction waits for another process's, on SQLite."""
+"""How long a transaction on SQLite waits for one of another process."""
 SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
     "sqlite": {},
     "postgresql": {"isolation_level": "REPEATABLE READ"},
@@ -65,7 +64,7 @@ def new_engine(url: URL) -> Engine:
 
 
 def _configure_sqlite(engine: Engine) -> None:
-    """Every commit on disk, and transactions that take the write lock first.
+    """Put every commit on disk, and let writing transactions take the write lock at their start.
 
     A transaction that reads before it writes would otherwise fail when another process
     writes in between.
@@ -85,7 +84,7 @@ def _configure_sqlite(engine: Engine) -> None:
 
 
 def prepare_new(engine: Engine) -> None:
-    """Settings that a new database keeps: in SQLite readers and the writer do not wait for each other."""
+    """Settings that a new database keeps: in SQLite, readers and the writer do not wait for each other."""
     if engine.dialect.name == "sqlite":
         with closing(engine.raw_connection()) as raw:
             raw.cursor().execute("PRAGMA journal_mode = WAL")
@@ -95,7 +94,7 @@ def prepare_new(engine: Engine) -> None:
 
 
 class Now(FunctionElement[float]):
-    """Seconds since 1970 by the database's clock, the only one that leases go by; an SQL expression."""
+    """Seconds since 1970 as an SQL expression; leases use the clock of the database and no other."""
 
     type = Float(53)
     inherit_cache = True
@@ -139,50 +138,51 @@ class Among(FunctionElement[bool]):
         return self
 
 
-def among(column: Any, name: str) -> ColumnElement[bool]:
-    """Whether a column is one of the integers of the parameter ``name``, as an SQL expression."""
-    return Among(column, bindparam(name, type_=Integers()))
+def among(column: Any, parameter: str) -> ColumnElement[bool]:
+    """Whether a column is one of the integers of a parameter, as an SQL expression."""
+    return Among(column, bindparam(parameter, type_=Integers()))
 
 
 @compiles(Among, "sqlite")
 def _among_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    which, values = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"({which} IN (SELECT value FROM json_each({values})))"
+    column_text, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({column_text} IN (SELECT value FROM json_each({values})))"
 
 
 @compiles(Among, "postgresql")
 def _among_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    which, values = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"({which} = ANY ({values}))"
+    column_text, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({column_text} = ANY ({values}))"
 
 
 def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select[Any]:
-    """A query whose result is its parameter "rows": a list of mappings with the names of these columns."""
+    """A query that returns its parameter "rows", a list of mappings from the names of these columns."""
     rows = bindparam("rows", type_=JSON)
     if dialect == "postgresql":
-        listed = func.json_to_recordset(rows).table_valued(*(column(each.key, each.type) for each in columns))
-        return select(listed.render_derived(with_types=True)).where(true())
+        fields = (column(attribute.key, attribute.type) for attribute in columns)
+        records = func.json_to_recordset(rows).table_valued(*fields)
+        return select(records.render_derived(with_types=True)).where(true())
     row = func.json_each(rows).table_valued("value").c.value
-    # Without a condition SQLite takes a following "ON CONFLICT" for a join's.
-    return select(*(func.json_extract(row, f"$.{each.key}") for each in columns)).where(true())
+    # Without a condition SQLite would read a following "ON CONFLICT" as the condition of a join.
+    return select(*(func.json_extract(row, f"$.{attribute.key}") for attribute in columns)).where(true())
 
 
 # -- insertions -------------------------------------------------------------------------------
 
 
 def insert_new(dialect: str, table: type[Base]) -> Any:
-    """An insertion that passes over rows whose key exists, also when another transaction has just put it there."""
+    """An insertion that skips rows whose key exists, even when another transaction has just inserted it."""
     return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
 
 
 def update_statistics(connection: Connection, table: type[Base]) -> None:
-    """Tell Postgres how large a table has become: until it knows, it walks through all of it for a few rows."""
+    """Tell Postgres how large a table has become: until then it reads the whole table to find a few rows."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"ANALYZE {table.__tablename__}"))
 
 
 def advance_ids(connection: Connection, table: Table) -> None:
-    """Let the next id follow those that were inserted explicitly; SQLite does so by itself."""
+    """Let the next id follow the ids that were inserted explicitly; SQLite does that by itself."""
     if connection.dialect.name == "postgresql":
         connection.execute(
             text(

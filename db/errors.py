@@ -1,4 +1,4 @@
-"""What can go wrong with a ledger, one class per cause."""
+"""The errors of a ledger, one class per cause."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class LedgerFull(LedgerError):
 
 
 class LedgerBusy(LedgerError):
-    """Another process kept the ledger locked for too long, or its transaction and this one blocked each other."""
+    """Another process held the ledger for too long, or two transactions blocked each other."""
 
 
 class NetworkFileSystem(LedgerError):
-    """SQLite on a network file system corrupts; such a ledger is refused."""
+    """The ledger would be an SQLite file on a network file system, where it may be corrupted."""
 
 
 class NoSuchCampaign(LedgerError):
@@ -38,7 +38,7 @@ class NoSuchCampaign(LedgerError):
 
 
 class CampaignMismatch(LedgerError):
-    """A campaign of that name exists and counts something else, or differently."""
+    """A campaign of that name exists with another problem, method, depth or number of tasks."""
 
 
 class ConflictingResults(LedgerError):
@@ -54,7 +54,7 @@ class WorkerDistrusted(LedgerError):
 
 
 class BadExport(LedgerError):
-    """A file of exported results is damaged, cut short, or none at all."""
+    """A file of exported results is missing, damaged, cut short, or something else."""
 
 
 class LeasesRunning(LedgerError):

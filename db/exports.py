@@ -1,7 +1,7 @@
-"""Results as files: what one ledger exports and another one takes.
+"""Results as files, which one ledger exports and another one imports.
 
-An export is gzipped text, one JSON document per line: a header that names the campaign; the provenances,
-each once; the results by task; and last the SHA-256 of all bytes before.  Equal results give equal bytes,
+An export is gzipped text with one JSON document per line: a header that names the campaign; each provenance
+once; the results by task; and at the end the SHA-256 of all bytes before it.  Equal results give equal bytes,
 so that an export can be kept under version control.
 """
 
@@ -22,6 +22,8 @@ from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
 FORMAT = "langford results 1"
+ORIGIN_PREFIX = "import "
+"""How the note of an attempt starts whose result was imported."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class Export:
     """Results of one campaign.
 
     Attributes:
-        name: the campaign's.
+        name: of the campaign.
         key: its plan: problem, method and depth.
-        tasks: number of tasks it has in all.
-        results: those that are done, each with time and provenance.
+        tasks: number of tasks of the campaign, done or not.
+        results: of the tasks that are done, each with time and provenance.
     """
 
     name: str
@@ -42,7 +44,7 @@ class Export:
 
     def to_bytes(self) -> bytes:
         """The file's content."""
-        sources = sorted({each.provenance for each in self.results})
+        sources = sorted({evaluation.provenance for evaluation in self.results})
         numbers = {source: number for number, source in enumerate(sources)}
         documents: list[dict[str, object]] = [
             {
@@ -59,33 +61,42 @@ class Export:
         documents += ({"source": source} for source in sources)
         documents += (
             {
-                "task": each.result.index,
-                **each.result.to_text(),
-                "seconds": round(each.seconds, 6),
-                "source": numbers[each.provenance],
+                "task": evaluation.result.index,
+                **evaluation.result.to_text(),
+                "seconds": round(evaluation.seconds, 6),
+                "source": numbers[evaluation.provenance],
             }
-            for each in sorted(self.results, key=lambda each: each.result.index)
+            for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
         )
         body = "".join(json.dumps(document) + "\n" for document in documents).encode()
         seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}) + "\n"
         return gzip.compress(body + seal.encode(), mtime=0)
 
 
+def origin(evaluation: Evaluation) -> str:
+    """A note that tells an exported result from another evaluation of the same task."""
+    text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
+    return ORIGIN_PREFIX + hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
 def read_export(file: Path) -> Export:
-    """The export in a file; raises BadExport when it is damaged, cut short or something else."""
+    """The export in a file; raises BadExport when it is missing, damaged, cut short or something else."""
     try:
         text = gzip.decompress(file.read_bytes())
     except FileNotFoundError as error:
-        raise BadExport(f"there is no export {file}") from error
+        raise BadExport(f"there is no export {file}: check its name, or write it with `langford export`") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise BadExport(f"{file} is no export, or is cut short ({error}): get it again") from error
+        raise BadExport(f"{file} is not an export, or is cut short ({error}): get it again") from error
     body, _, seal = text.rstrip(b"\n").rpartition(b"\n")
     try:
-        sealed = json.loads(seal)["sha256"]
+        checksum = json.loads(seal)["sha256"]
         header, *documents = map(json.loads, body.splitlines())
         if header["format"] != FORMAT:
-            raise BadExport(f"{file} has the format {header['format']!r}, this version reads {FORMAT!r}")
-        if hashlib.sha256(body + b"\n").hexdigest() != sealed:
+            raise BadExport(
+                f"{file} has the format {header['format']!r}, this version reads {FORMAT!r}: "
+                "use the version that wrote it"
+            )
+        if hashlib.sha256(body + b"\n").hexdigest() != checksum:
             raise BadExport(f"{file} does not match its checksum: it was changed or damaged; get it again")
         sources = [document["source"] for document in documents[: header["sources"]]]
         results = tuple(
@@ -101,11 +112,13 @@ def read_export(file: Path) -> Export:
         key = PlanKey(Problem.parse(header["problem"]), header["method"], header["depth"])
         return Export(header["campaign"], key, header["tasks"], results)
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise BadExport(f"{file} is no export of langford ({error!r})") from error
+        raise BadExport(f"{file} is not an export of langford ({error!r}): choose another file") from error
     except BadExport:
         raise
     except LangfordError as error:
-        raise BadExport(f"{file}: {error}") from error
+        raise BadExport(
+            f"{file} cannot be read ({error}): get it again, or use the version that wrote it"
+        ) from error
 
 
 def joined(exports: Sequence[Export]) -> Export:
@@ -123,6 +136,7 @@ def joined(exports: Sequence[Export]) -> Export:
 
 
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:
+    """Add a result, once; raises ConflictingResults when the task has another one."""
     result = evaluation.result
     known = by_task.setdefault(result.index, evaluation).result
     if known != result:

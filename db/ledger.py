@@ -18,21 +18,25 @@ from langford.methods import PlanKey
 
 
 class Ledger:
-    """An open ledger, to be closed or used as a context manager.  Methods raise the errors of :mod:`db.errors`.
+    """An open ledger: close it, or use it as a context manager.  Methods raise the errors of :mod:`db.errors`.
 
     Attributes:
-        database: where everything is kept.
+        database: where the ledger is kept.
     """
 
     def __init__(self, where: str, create: bool = False) -> None:
-        """Open ``where``, a file name or database URL; ``create`` makes a new one if need be."""
+        """Open ``where``, a file name or database URL; with ``create`` a new ledger if there is none."""
         self.database = Database(where, create)
 
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
-        """Create a campaign with all its tasks at once, or find the same one again.
+        """Create a campaign with all its tasks in one transaction, or find it when it exists.
 
-        ``work`` is the estimated work of each task.  Raises CampaignMismatch when ``name`` belongs to a
-        different campaign.
+        Args:
+            name: unique in the ledger.
+            key: its plan: problem, method and depth.
+            work: estimated work of each task, in the method's unit.
+
+        Raises CampaignMismatch when ``name`` belongs to a different campaign.
         """
         with self.database.writing() as connection:
             record = queries.campaign(connection, name)
@@ -64,10 +68,10 @@ class Ledger:
         """The campaign of that name; raises NoSuchCampaign."""
         with self.database.reading() as connection:
             record = queries.campaign(connection, name)
-            names = [] if record else [known.name for known in queries.campaigns(connection)]
+            names = [] if record else [campaign.name for campaign in queries.campaigns(connection)]
         if record is None:
-            known_names = f"it has {', '.join(names)}" if names else "it has none yet"
-            raise NoSuchCampaign(f"no campaign {name!r} in {self.database.where}; {known_names}")
+            advice = f"it has {', '.join(names)}" if names else "it has none yet: `langford create` makes one"
+            raise NoSuchCampaign(f"no campaign {name!r} in {self.database.where}; {advice}")
         return Campaign(self.database, record)
 
     def campaigns(self) -> list[Campaign]:
@@ -75,17 +79,18 @@ class Ledger:
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
-    def enrol(self, worker: str, host: str, process: str, device_kind: str = "cpu") -> None:
-        """Make a fresh worker known; saying it twice is harmless.
+    def enrol(self, worker_id: str, host: str, process: str, device_kind: str = "cpu") -> None:
+        """Register a worker; a second call for the same worker changes nothing.
 
         Args:
-            worker: its id, unique for ever.
-            process: identifies it on its host.
+            worker_id: unique for ever.
+            host: name of its machine.
+            process: its name on that machine, see :func:`jobs.identity.process_name`.
             device_kind: "cpu" or "cuda".
         """
         with self.database.writing() as connection:
-            if connection.scalar(select(Worker.id).where(Worker.id == worker)) is None:
-                row = {"id": worker, "host": host, "process": process, "device_kind": device_kind}
+            if connection.scalar(select(Worker.id).where(Worker.id == worker_id)) is None:
+                row = {"id": worker_id, "host": host, "process": process, "device_kind": device_kind}
                 connection.execute(insert(Worker).values(**row, started=Now()))
 
     def close(self) -> None:

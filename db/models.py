@@ -19,7 +19,17 @@ RUNNING = text("ended IS NULL")
 
 
 class Campaign(Base):
-    """One problem × method × depth, and all its tasks."""
+    """One problem × method × depth, and all its tasks.
+
+    Attributes:
+        problem: its name, see :meth:`langford.problem.Problem.parse`.
+        method: its name.
+        depth: the task depth p.
+        tasks: number of tasks.
+        work: estimated work of all tasks, in the method's unit.
+        created: when.
+        recheck_share: share of the results that another worker evaluates again.
+    """
 
     __tablename__ = "campaign"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
@@ -34,7 +44,13 @@ class Campaign(Base):
 
 
 class Task(Base):
-    """One independent piece, named by its content: campaign and index."""
+    """One independent part of a campaign, identified by campaign and index.
+
+    Attributes:
+        work: estimated work, in the method's unit.
+        state: a value of :class:`db.states.TaskState`.
+        failures: how often it failed by itself.
+    """
 
     __tablename__ = "task"
     __table_args__ = (Index("task_queue", "campaign_id", "state", "work"),)
@@ -46,9 +62,13 @@ class Task(Base):
 
 
 class Worker(Base):
-    """One start of one worker process; its id is a fresh UUID.
+    """One start of one worker process.
 
     Attributes:
+        id: a fresh UUID.
+        host: name of its machine.
+        process: its name on that machine, see :func:`jobs.identity.process_name`.
+        started: when it enrolled.
         device_kind: "cpu" or "cuda".
         distrusted: when others found one of its results wrong; None while it is trusted.
     """
@@ -63,7 +83,16 @@ class Worker(Base):
 
 
 class Attempt(Base):
-    """One lease of one task by one worker; its id is the fencing token."""
+    """One lease of one task by one worker.
+
+    Attributes:
+        id: the fencing token.
+        granted: when the lease began.
+        deadline: when the task goes to another worker, unless the lease is renewed.
+        ended: when; None while the attempt runs.
+        outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
+        note: why it ended, or where an imported result comes from.
+    """
 
     __tablename__ = "attempt"
     __table_args__ = (
@@ -84,7 +113,16 @@ class Attempt(Base):
 
 
 class ResultColumns:
-    """What an attempt brought."""
+    """The result of an attempt.
+
+    Attributes:
+        value: the partial result, as decimal text.
+        residue: value mod 2^64 − 1, as decimal text.
+        evaluated: points or nodes, as decimal text.
+        seconds: computing time.
+        provenance: where it comes from, as JSON.
+        accepted: when it was delivered.
+    """
 
     value: Mapped[str] = mapped_column(Text)
     residue: Mapped[str] = mapped_column(Text)
@@ -105,7 +143,11 @@ class Result(ResultColumns, Base):
 
 
 class Recheck(Base):
-    """A task with a result that another worker shall evaluate again; its attempt, while one runs."""
+    """A task with a result that another worker shall evaluate again.
+
+    Attributes:
+        attempt_id: the attempt that evaluates it again; None while none runs.
+    """
 
     __tablename__ = "recheck"
     __table_args__ = (ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),)
@@ -115,7 +157,7 @@ class Recheck(Base):
 
 
 class Witness(ResultColumns, Base):
-    """A further result of a task that has one: it confirms the accepted one, or disagrees."""
+    """A further result of a task: it confirms the accepted result, or disagrees with it."""
 
     __tablename__ = "witness"
     __table_args__ = (
@@ -129,7 +171,13 @@ class Witness(ResultColumns, Base):
 
 
 class Event(Base):
-    """Something worth remembering: confirmations, conflicts, tasks set aside."""
+    """An event in the history of a campaign.
+
+    Attributes:
+        at: when.
+        kind: a value of :class:`db.states.EventKind`.
+        detail: what happened, in words.
+    """
 
     __tablename__ = "event"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
@@ -142,7 +190,13 @@ class Event(Base):
 
 
 class Token(Base):
-    """The right to talk to a server about a campaign; only the token's SHA-256 is kept."""
+    """The right to use a campaign through a task server.
+
+    Attributes:
+        role: a value of :class:`db.states.Role`.
+        digest: SHA-256 of the token in hexadecimal digits; the token itself is not kept.
+        created: when.
+    """
 
     __tablename__ = "token"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)

@@ -28,18 +28,21 @@ NETWORK_FILE_SYSTEMS = {
 
 
 def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
-    """Raises NetworkFileSystem when ``file`` would lie on one (Linux; elsewhere no check)."""
+    """Raises NetworkFileSystem when the folder of ``file`` is on one.
+
+    ``mounts``: Linux's list of mounts; where it is missing nothing is checked.
+    """
     if not mounts.exists():
         return
-    target = file.resolve().parent
+    folder = file.resolve().parent
     mount_point, kind = Path("/"), ""
     for line in mounts.read_text().splitlines():
         fields = line.split()
-        point = Path(fields[4].replace("\\040", " "))
-        if target.is_relative_to(point) and len(point.parts) >= len(mount_point.parts):
-            mount_point, kind = point, fields[fields.index("-") + 1]
+        candidate = Path(fields[4].replace("\\040", " "))
+        if folder.is_relative_to(candidate) and len(candidate.parts) >= len(mount_point.parts):
+            mount_point, kind = candidate, fields[fields.index("-") + 1]
     if kind in NETWORK_FILE_SYSTEMS:
         raise NetworkFileSystem(
-            f"{file} is on {kind} ({mount_point}), where SQLite corrupts: put the ledger on a local disk, "
+            f"{file} is on {kind} ({mount_point}), where SQLite may corrupt it: put the ledger on a local disk, "
             "or use Postgres"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection
 from typing import Any
 
@@ -10,8 +9,9 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from db.dialects import among
+from db.exports import ORIGIN_PREFIX, origin
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
-from db.records import CampaignRecord, LeaseHolder, OwnAttempt, Progress, Standing, TaskRecord
+from db.records import AttemptRecord, CampaignRecord, LeaseHolder, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState
 from langford.arithmetic.limbs import exact_sum
 from langford.methods import PlanKey
@@ -22,7 +22,7 @@ _CAMPAIGNS = select(Campaign.__table__)
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
-    """The campaign of that name."""
+    """The campaign of that name; None when there is none."""
     row = connection.execute(_CAMPAIGNS.where(Campaign.name == name)).one_or_none()
     return None if row is None else _campaign_of(row)
 
@@ -64,21 +64,17 @@ def evaluations(connection: Connection, campaign_id: int) -> list[Evaluation]:
     ]
 
 
-def origin(evaluation: Evaluation) -> str:
-    """What tells an exported result from another evaluation of its task."""
-    text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
-    return "import " + hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
 def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
-    """(task, origin) of all results that were imported, and of those that count."""
+    """(task, origin) of all imported results and of all accepted ones, see :func:`db.exports.origin`."""
     imported = connection.execute(
         select(Attempt.task_index, Attempt.note).where(
-            Attempt.campaign_id == campaign_id, Attempt.note.startswith("import ")
+            Attempt.campaign_id == campaign_id, Attempt.note.startswith(ORIGIN_PREFIX)
         )
     )
-    own = evaluations(connection, campaign_id)
-    return {(row.task_index, row.note) for row in imported} | {(each.result.index, origin(each)) for each in own}
+    accepted = evaluations(connection, campaign_id)
+    return {(row.task_index, row.note) for row in imported} | {
+        (evaluation.result.index, origin(evaluation)) for evaluation in accepted
+    }
 
 
 def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> dict[int, float]:
@@ -88,7 +84,7 @@ def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> di
     return {row.task_index: row.work for row in rows}
 
 
-# By the primary key alone: a database that knows little of its tables might walk through the whole campaign.
+# By the primary key alone: a database without statistics of its tables might read the whole campaign.
 _ATTEMPTS = (
     select(
         Attempt.id,
@@ -105,11 +101,11 @@ _ATTEMPTS = (
 )
 
 
-def attempts(connection: Connection, campaign_id: int, chosen: Collection[int]) -> dict[int, OwnAttempt]:
-    """Those of these attempts that the campaign has."""
-    rows = connection.execute(_ATTEMPTS, {"attempts": chosen})
+def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
+    """These attempts by id; those of other campaigns, or of none, are left out."""
+    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids})
     return {
-        row.id: OwnAttempt(
+        row.id: AttemptRecord(
             row.task_index, row.worker_id, row.distrusted is None, None if row.by is None else (row.value, row.by)
         )
         for row in rows
@@ -122,9 +118,9 @@ _TASKS_OF_ATTEMPTS = select(Attempt.id, Attempt.campaign_id, Attempt.task_index)
 )
 
 
-def tasks_of_attempts(connection: Connection, campaign_id: int, chosen: Collection[int]) -> dict[int, int]:
-    """The task of each of these attempts; those of other campaigns are left out."""
-    rows = connection.execute(_TASKS_OF_ATTEMPTS, {"attempts": chosen})
+def tasks_of_attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, int]:
+    """The task of each of these attempts; attempts of other campaigns are left out."""
+    rows = connection.execute(_TASKS_OF_ATTEMPTS, {"attempts": attempt_ids})
     return {row.id: row.task_index for row in rows if row.campaign_id == campaign_id}
 
 
@@ -138,7 +134,7 @@ def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
 
 
 def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
-    """(task, what disagrees) of every task in conflict that was not settled since."""
+    """(task, the values that disagree) of every task whose conflict is not settled."""
     rows = connection.execute(
         select(Event.task_index, Event.kind, Event.detail)
         .where(Event.campaign_id == campaign_id, Event.kind.in_([EventKind.CONFLICT, EventKind.SETTLED]))
@@ -148,8 +144,11 @@ def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]
     return [(row.task_index, row.detail) for row in last.values() if row.kind == EventKind.CONFLICT]
 
 
-def untrusted(connection: Connection, campaign_id: int, worker: str | None = None) -> list[int]:
-    """Tasks whose result is a distrusted worker's alone, or this one's."""
+def untrusted(connection: Connection, campaign_id: int, worker_id: str | None = None) -> list[int]:
+    """Tasks whose result comes from a distrusted worker and from nobody else.
+
+    ``worker_id``: only this worker's; None: those of every distrusted worker.
+    """
     held, other, third = aliased(Attempt), aliased(Attempt), aliased(Worker)
     confirmed = (
         select(Witness.id)
@@ -169,11 +168,11 @@ def untrusted(connection: Connection, campaign_id: int, worker: str | None = Non
         .where(Result.campaign_id == campaign_id, Worker.distrusted.is_not(None), ~confirmed.exists())
         .order_by(Result.task_index)
     )
-    return list(connection.scalars(alone if worker is None else alone.where(Worker.id == worker)))
+    return list(connection.scalars(alone if worker_id is None else alone.where(Worker.id == worker_id)))
 
 
 def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) -> int:
-    """Tasks to be evaluated again; ``waiting``: those that nobody has leased for it."""
+    """Number of tasks to be evaluated again; with ``waiting`` only those that nobody has leased for that."""
     query = select(func.count()).select_from(Recheck).where(Recheck.campaign_id == campaign_id)
     return connection.scalar(query.where(Recheck.attempt_id.is_(None)) if waiting else query) or 0
 
@@ -200,7 +199,8 @@ _NOT_DONE = (
 def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
     """Tasks and work by state.
 
-    Done is what the other states leave over: the more tasks are done, the more workers ask this in vain.
+    Only tasks that are not done are counted, and the done ones follow by subtraction: towards the end of a
+    campaign many workers ask this in vain, and then it costs little.
     """
     states = connection.execute(_NOT_DONE, {"campaign": campaign.campaign_id}).all()
     tasks = {row[0]: row[1] for row in states}
@@ -213,7 +213,7 @@ def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
 
 
 def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
-    """Tasks, work, attempts and results in figures."""
+    """Tasks, work, attempts and results in numbers."""
     campaign_id = campaign.campaign_id
     by_state = standing(connection, campaign)
     by_outcome = connection.execute(
@@ -242,7 +242,7 @@ def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
 
 
 def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[TaskRecord]:
-    """Tasks with their results, by index."""
+    """Tasks with their results, by index; ``state``: only tasks in this state."""
     query = (
         select(
             Task.task_index,

@@ -1,4 +1,4 @@
-"""What the ledger hands out: plain immutable records, no live database objects."""
+"""Immutable records that the ledger gives to its users; none of them is a live database object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langford.result import Evaluation
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """A campaign as it stands in the ledger.
+    """A row of the ledger's table of campaigns.
 
     Attributes:
         campaign_id: its number in this ledger.
@@ -49,33 +49,44 @@ class Lease:
 
 @dataclass(frozen=True)
 class LeaseHolder:
-    """A worker with running attempts, and how its host knows it: by the process."""
+    """A worker with running attempts.
 
-    worker: str
+    Attributes:
+        worker_id: the worker.
+        host: name of its machine.
+        process: its name on that machine, see :func:`jobs.identity.process_name`.
+    """
+
+    worker_id: str
     host: str
     process: str
 
 
 @dataclass(frozen=True)
-class OwnAttempt:
-    """An attempt as its worker's claim to a result.
+class AttemptRecord:
+    """An attempt for which a result may be delivered.
 
     Attributes:
         index: of the task.
-        worker: whose attempt it is.
+        worker_id: the worker that made the attempt.
         trusted: whether the worker is trusted.
-        accepted: the task's result, if it has one: (value as decimal text, the attempt that brought it).
+        accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
     """
 
     index: int
-    worker: str
+    worker_id: str
     trusted: bool
     accepted: tuple[str, int] | None
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """An evaluation that a worker hands in for an attempt."""
+    """An evaluation that a worker delivers.
+
+    Attributes:
+        attempt: the attempt that it belongs to.
+        evaluation: the result with its time and provenance.
+    """
 
     attempt: int
     evaluation: Evaluation
@@ -83,7 +94,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Standing:
-    """How many tasks a campaign has in each state: what of its progress costs little to ask.
+    """How many tasks a campaign has in each state: the part of its progress that is cheap to ask for.
 
     Attributes:
         tasks: number of tasks by state; a state without tasks is left out.
@@ -106,10 +117,10 @@ class Progress(Standing):
     Attributes:
         seconds: computing time of the accepted results.
         evaluated: points or nodes of the accepted results.
-        attempts: ended attempts by outcome, and the running ones under "running".
-        confirmed: results repeated with the same value.
-        conflicts: tasks whose results disagree, not settled yet.
-        rechecks: results that another worker shall evaluate again.
+        attempts: number of ended attempts by outcome, and of running ones under "running".
+        confirmed: number of further results that agree with the accepted ones.
+        conflicts: number of tasks whose results disagree, not settled yet.
+        rechecks: number of results that another worker shall evaluate again.
     """
 
     seconds: float
@@ -122,7 +133,19 @@ class Progress(Standing):
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """One task with its result, if it has one; counts as decimal text."""
+    """One task with its result, if it has one.
+
+    Attributes:
+        index: of the task.
+        state: a value of :class:`db.states.TaskState`.
+        work: estimated work, in the method's unit.
+        failures: how often it failed by itself.
+        value: the partial result as decimal text; like the following fields None without a result.
+        residue: value mod 2^64 − 1 as decimal text.
+        evaluated: points or nodes, as decimal text.
+        seconds: computing time.
+        provenance: where the result comes from, as JSON.
+    """
 
     index: int
     state: str

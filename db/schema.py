@@ -1,4 +1,4 @@
-"""The schema of a ledger: its version, whether a database has it, and how it gets it."""
+"""The schema of a ledger: its version, and whether a database has it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlalchemy import Engine, inspect, text
 
 from db import dialects
 from db.errors import NotALedger, WrongSchema
+from langford.loading import load
 
 SCHEMA = "0005"
 """Alembic revision that this version reads and writes."""
@@ -16,7 +17,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> None:
-    """Make sure that a database is a ledger with this version's schema.
+    """Make sure that a database is a ledger with the schema of this version.
 
     Args:
         where: the database's name in messages.
@@ -32,7 +33,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
         return
     if revision is None:
         if not create:
-            raise NotALedger(f"{where} is empty; `langford run` makes it a ledger")
+            raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
     elif revision not in _known_revisions():
         raise WrongSchema(
@@ -44,7 +45,8 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
             f"{SCHEMA} (copy it first if earlier versions should still read it)"
         )
-    upgrade(engine)
+    # Alembic takes longer to load than most commands take, and is needed once in the life of a ledger.
+    load("db.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
 
 
 def _revision(engine: Engine, where: str) -> str | None:
@@ -60,22 +62,5 @@ def _revision(engine: Engine, where: str) -> str | None:
 
 
 def _known_revisions() -> set[str]:
-    """All schemas that there are migrations for: their files are named after them."""
+    """All schemas that migrations lead to: the names of their files start with them."""
     return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
-
-
-def upgrade(engine: Engine) -> None:
-    """Bring the schema to SCHEMA in one transaction; raises WrongSchema."""
-    # Here, because it takes longer to load than most commands take: a ledger is made or upgraded once.
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        try:
-            command.upgrade(config, SCHEMA)
-        except CommandError as error:
-            raise WrongSchema(f"the ledger cannot be upgraded to {SCHEMA}: {error}") from error

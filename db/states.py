@@ -1,4 +1,4 @@
-"""The states of tasks, the outcomes of attempts and the kinds of events; all live here."""
+"""The states of tasks, the outcomes of attempts, the kinds of events, and the roles of tokens."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 FAILURES_BEFORE_SET_ASIDE = 3
-"""A task that fails by itself this often is set aside.  Preemption and expiry do not count."""
+"""How often a task may fail by itself before it is set aside.  Preemption and expiry do not count."""
 
 
 class TaskState(StrEnum):
-    """Where a task stands; only a committed result makes it DONE."""
+    """The state of a task; only a committed result makes it DONE."""
 
     READY = "ready"
     LEASED = "leased"
@@ -35,17 +35,17 @@ TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
     TaskState.DONE: frozenset(),
     TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),
 }
-"""What a transaction may make of a task's state.  A late result makes a task done from every other state."""
+"""The states that may follow each state of a task.  A late result makes a task done from every other state."""
 
 ATTEMPT_TRANSITIONS: Mapping[Outcome | None, frozenset[Outcome | None]] = {
     None: frozenset(Outcome),
     **{outcome: frozenset() for outcome in Outcome},
 }
-"""What a transaction may make of an attempt's outcome: a running attempt (None) ends once, in any way."""
+"""The outcomes that may follow each outcome of an attempt: a running attempt (None) ends once, in any way."""
 
 
 class EventKind(StrEnum):
-    """What is worth remembering about a campaign beside its attempts."""
+    """The kinds of events that a ledger records beside the attempts."""
 
     CREATED = "created"
     CONFIRMED = "confirmed"
@@ -57,7 +57,7 @@ class EventKind(StrEnum):
 
 
 class Role(StrEnum):
-    """What the bearer of a token may do with a campaign; each role includes those before."""
+    """The rights of the bearer of a token; each role includes those before it."""
 
     READER = "reader"
     WORKER = "worker"

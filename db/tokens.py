@@ -1,6 +1,6 @@
-"""Tokens: who may talk to a server about a campaign; each a function on a connection.
+"""Tokens: the right to use a campaign through a task server.
 
-The ledger keeps the SHA-256 of a token only.
+Every function works on a connection.  The ledger keeps only the SHA-256 of a token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from db.states import Role
 
 
 def new_token(connection: Connection, campaign_id: int, role: Role) -> str:
-    """A fresh token for a campaign."""
+    """Make a fresh token for a campaign; returns it."""
     token = secrets.token_urlsafe(32)
     row = {"campaign_id": campaign_id, "role": role, "digest": _digest(token)}
     connection.execute(insert(Token).values(**row, created=Now()))
@@ -26,12 +26,12 @@ def new_token(connection: Connection, campaign_id: int, role: Role) -> str:
 
 
 def revoke_tokens(connection: Connection, campaign_id: int) -> int:
-    """Make all tokens of a campaign worthless; returns how many there were."""
+    """Delete all tokens of a campaign; returns how many there were."""
     return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
 
 
 def role_of(connection: Connection, campaign_id: int, token: str) -> Role | None:
-    """What the bearer of a token may do; compares in constant time."""
+    """The role of a token's bearer, compared in constant time; None when the campaign has no such token."""
     digest, role = _digest(token), None
     for known_digest, known_role in queries.tokens(connection, campaign_id):
         if hmac.compare_digest(known_digest, digest):

@@ -1,6 +1,7 @@
-"""What happens to tasks and attempts within a transaction: each function is one change of state.
+"""Changes of state of tasks and attempts: each function is one change, within a transaction.
 
-Statements of the life of every task are composed once, here: to compose one takes longer than to execute it.
+The statements that every task needs are composed once, when the module is loaded: composing one takes longer
+than executing it.
 """
 
 from __future__ import annotations
@@ -36,26 +37,31 @@ from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 BULK_ROWS = 10_000
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 
-# Which running attempts end:
 EXPIRED: ColumnElement[bool] = Attempt.deadline < Now()
 CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
 OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
+"""Conditions that choose the attempts that :func:`end` ends."""
 
 
 def insert_tasks(connection: Connection, campaign_id: int, work: Sequence[float]) -> None:
-    """Insert the tasks of a new campaign, all ready."""
+    """Insert the tasks of a new campaign, all ready; ``work``: the estimated work of each."""
     rows = given(connection.dialect.name, [Task.task_index, Task.work]).add_columns(
         literal(campaign_id, Integer), literal(TaskState.READY, String), literal(0, Integer)
     )
     new = insert(Task).from_select([Task.task_index, Task.work, Task.campaign_id, Task.state, Task.failures], rows)
     for start in range(0, len(work), BULK_ROWS):
-        part = enumerate(work[start : start + BULK_ROWS], start)
-        connection.execute(new, {"rows": [{"task_index": index, "work": float(each)} for index, each in part]})
+        batch = enumerate(work[start : start + BULK_ROWS], start)
+        connection.execute(
+            new, {"rows": [{"task_index": index, "work": float(task_work)} for index, task_work in batch]}
+        )
     update_statistics(connection, Task)
 
 
 def starting(tasks: Select[int, int]) -> ReturningInsert[int, int]:
-    """Start an attempt at every (campaign, task) that a query selects: its parameters, ``worker``, ``seconds``."""
+    """A statement that starts an attempt at every (campaign, task) that a query selects.
+
+    Its parameters are those of the query, ``worker`` and ``seconds``.
+    """
     rows = tasks.add_columns(
         bindparam("worker", type_=String), Now(), Now() + bindparam("seconds", type_=Float(53))
     )
@@ -66,7 +72,7 @@ def starting(tasks: Select[int, int]) -> ReturningInsert[int, int]:
 def grant(
     connection: Connection, start: ReturningInsert[int, int], parameters: dict[str, object]
 ) -> dict[int, int]:
-    """Execute what :func:`starting` gave; the attempts by task."""
+    """Execute a statement of :func:`starting`; returns the attempts by task."""
     return {row.task_index: row.id for row in connection.execute(start, parameters)}
 
 
@@ -85,11 +91,16 @@ _LEASE = (
 )
 
 
-def claim(connection: Connection, campaign_id: int, worker: str, count: int, seconds: float) -> list[Lease]:
+def claim(connection: Connection, campaign_id: int, worker_id: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first."""
     if not count:
         return []
-    parameters: dict[str, object] = {"campaign": campaign_id, "worker": worker, "count": count, "seconds": seconds}
+    parameters: dict[str, object] = {
+        "campaign": campaign_id,
+        "worker": worker_id,
+        "count": count,
+        "seconds": seconds,
+    }
     attempts = grant(connection, _START_READY, parameters)
     if not attempts:
         return []
@@ -98,15 +109,15 @@ def claim(connection: Connection, campaign_id: int, worker: str, count: int, sec
     return sorted(leases, key=lambda lease: -lease.work)
 
 
-def insert_results(connection: Connection, campaign_id: int, fresh: Sequence[Delivery]) -> set[int]:
-    """Insert results of tasks that had none; the tasks whose results they are now.
+def insert_results(connection: Connection, campaign_id: int, deliveries: Sequence[Delivery]) -> set[int]:
+    """Insert results of tasks that had none; returns the tasks whose results were inserted.
 
-    Another transaction may have been faster.
+    A task is missing there when another transaction was faster.
     """
-    if not fresh:
+    if not deliveries:
         return set()
-    # In the order of tasks: two transactions with the same ones wait for each other in one direction only.
-    rows = [result_row(campaign_id, each) for each in sorted(fresh, key=_index_of)]
+    # In the order of tasks: of two transactions with the same tasks only one waits for the other.
+    rows = [result_row(campaign_id, delivery) for delivery in sorted(deliveries, key=_index_of)]
     return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows}))
 
 
@@ -131,12 +142,12 @@ _COMPLETE = update(Attempt).where(CHOSEN, Attempt.ended.is_(None)).values(ended=
 
 
 def complete(connection: Connection, campaign_id: int, first: Sequence[Delivery]) -> None:
-    """End the attempts that brought the first results of their tasks, which are done."""
+    """Make tasks done, and end the attempts whose results are the first of these tasks."""
     if not first:
         return
-    # Not end(): these tasks are done next, and the first result of a task is never a recheck's.
-    connection.execute(_COMPLETE, {"attempts": [each.attempt for each in first]})
-    set_state(connection, campaign_id, [_index_of(each) for each in first], TaskState.DONE)
+    # Not end(), which would make the tasks ready.  No recheck is left: it never brings a first result.
+    connection.execute(_COMPLETE, {"attempts": [delivery.attempt for delivery in first]})
+    set_state(connection, campaign_id, [_index_of(delivery) for delivery in first], TaskState.DONE)
 
 
 def _index_of(delivery: Delivery) -> int:
@@ -157,8 +168,10 @@ def result_row(campaign_id: int, delivery: Delivery) -> dict[str, object]:
 
 
 def fail(connection: Connection, campaign_id: int, attempt: int, reason: str) -> bool:
-    """An attempt of the campaign failed by itself; whether its task (or the recheck of a task that is done)
-    is set aside for failing too often."""
+    """Note that the task of an attempt failed by itself; returns whether it was set aside.
+
+    A task that is done stays done: only its recheck is given up after too many failures.
+    """
     index = queries.tasks_of_attempts(connection, campaign_id, [attempt]).get(attempt)
     if index is None or not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
         return False
@@ -173,12 +186,12 @@ def fail(connection: Connection, campaign_id: int, attempt: int, reason: str) ->
 
 
 @cache
-def _ending(which: ColumnElement[bool]) -> Any:
-    # An attempt may have a note from its beginning.
+def _ending(condition: ColumnElement[bool]) -> Any:
+    # An imported attempt has a note from its start.
     note = func.coalesce(bindparam("why", type_=String), Attempt.note)
     return (
         update(Attempt)
-        .where(which, Attempt.ended.is_(None))
+        .where(condition, Attempt.ended.is_(None))
         .values(ended=Now(), outcome=bindparam("how", type_=String), note=note)
         .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index)
     )
@@ -188,11 +201,19 @@ _LEAVE_RECHECKS = update(Recheck).where(among(Recheck.attempt_id, "attempts")).v
 
 
 def end(
-    connection: Connection, which: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
+    connection: Connection, condition: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
 ) -> int:
-    """End running attempts (EXPIRED, CHOSEN or OF_WORKER, with its parameter); their tasks are ready again
-    unless done.  Returns how many."""
-    ended = connection.execute(_ending(which), {"how": outcome, "why": note, **parameters}).all()
+    """End running attempts; their tasks become ready again, unless they are done.
+
+    Args:
+        condition: which attempts end: EXPIRED, CHOSEN or OF_WORKER.
+        outcome: how they end.
+        note: why; None keeps an earlier note.
+        parameters: of the condition: ``attempts`` for CHOSEN, ``worker`` for OF_WORKER.
+
+    Returns the number of attempts that ended.
+    """
+    ended = connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
     if ended:
         connection.execute(_LEAVE_RECHECKS, {"attempts": [row.id for row in ended]})
     for campaign_id in sorted({row.campaign_id for row in ended}):
@@ -207,7 +228,7 @@ _RENEWED = select(Attempt.id).where(*_RUNNING)
 
 
 def renew(connection: Connection, attempts: list[int], seconds: float) -> set[int]:
-    """Move the deadlines of running attempts to ``seconds`` from now; returns those that run."""
+    """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run."""
     connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
     return set(connection.scalars(_RENEWED, {"attempts": attempts}))
 
@@ -221,7 +242,7 @@ def _setting(state: TaskState, only: TaskState | None) -> Update:
 def set_state(
     connection: Connection, campaign_id: int, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
-    """Put tasks into a state, or only those that are in state ``only``."""
+    """Put tasks into a state; with ``only`` just those that are in that state now."""
     connection.execute(_setting(state, only), {"campaign": campaign_id, "tasks": indices})
 
 
@@ -233,7 +254,7 @@ def record(
     attempt: int | None = None,
     detail: str = "",
 ) -> None:
-    """Remember an event."""
+    """Record an event."""
     connection.execute(
         insert(Event).values(
             campaign_id=campaign_id, task_index=task, attempt_id=attempt, at=Now(), kind=kind, detail=detail
@@ -243,10 +264,10 @@ def record(
 
 def reopen(connection: Connection, campaign_id: int) -> int:
     """Make the tasks that were set aside ready again; returns how many."""
-    aside = Task.campaign_id == campaign_id, Task.state == TaskState.SET_ASIDE
-    return connection.execute(update(Task).where(*aside).values(state=TaskState.READY, failures=0)).rowcount
+    set_aside = Task.campaign_id == campaign_id, Task.state == TaskState.SET_ASIDE
+    return connection.execute(update(Task).where(*set_aside).values(state=TaskState.READY, failures=0)).rowcount
 
 
 def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
-    """Have this share of the results to come evaluated again by another worker."""
+    """Choose the share of later results that another worker evaluates again, from 0 to 1."""
     connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))

@@ -1,1 +1,1 @@
-"""Who computes what: in-process counts, the local worker pool, campaigns."""
+"""Runs of campaigns: their workers on this machine, behind a task server and on MPI ranks; tuning, diagnosis."""

@@ -1,4 +1,4 @@
-"""The examinations behind ``langford doctor``: what this machine has, what works, what to install."""
+"""The examinations of ``langford doctor``: what this machine has, what works, what to install."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMAND_SECONDS = 30.0
 
 
 class State(StrEnum):
-    """What is known of a part of the machine."""
+    """The state of a part of the machine."""
 
     WORKS = "works"
     ABSENT = "absent"
@@ -34,11 +34,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What the examination of one part of the machine has shown.
+    """The outcome of the examination of one part of the machine.
 
     Attributes:
-        part: like "processor" or "gpu 0".
-        state: whether it is there and works.
+        part: its name, like "processor" or "gpu 0".
+        state: whether it exists and works.
         detail: versions and times, or what is wrong and what to do about it.
     """
 
@@ -48,7 +48,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Examine every part of the machine in turn; counts once on the processor and once on every GPU."""
+    """Examine every part of the machine in turn, and count on the processor and on every GPU."""
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
     yield examine_device("processor", CPU)
@@ -60,11 +60,12 @@ def examine() -> Iterator[Finding]:
 
 
 def examine_device(part: str, device: Device, description: str = "") -> Finding:
-    """Count a known problem on a device by the methods that every device has.
+    """Count a known problem on a device by each of the methods that every device has.
 
     Args:
-        part: what the finding calls the device.
-        description: what else is known of it, before the outcome.
+        part: name of the device in the finding.
+        device: where to count.
+        description: text before the outcome.
     """
     try:
         outcomes = "; ".join(_trial(device, method) for method in TRIAL_METHODS)
@@ -74,10 +75,12 @@ def examine_device(part: str, device: Device, description: str = "") -> Finding:
 
 
 def _trial(device: Device, method: str) -> str:
-    """The method and its seconds, compilation left out; raises CheckFailed when the count is wrong."""
+    """The method and its seconds without compilation, in words; raises CheckFailed when the count is wrong."""
     count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
     if count.published != published(TRIAL_PROBLEM):
-        raise CheckFailed(f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong")
+        raise CheckFailed(
+            f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not count on this device"
+        )
     return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
 
 
@@ -128,8 +131,8 @@ def _slurm() -> Finding:
     sbatch = shutil.which("sbatch")
     if not sbatch:
         return Finding("slurm", State.ABSENT, "no sbatch on the PATH; only needed on a cluster")
-    asked = subprocess.run(
+    process = subprocess.run(
         [sbatch, "--version"], capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS
     )
-    state = State.WORKS if asked.returncode == 0 else State.BROKEN
-    return Finding("slurm", state, (asked.stdout or asked.stderr).strip())
+    state = State.WORKS if process.returncode == 0 else State.BROKEN
+    return Finding("slurm", state, (process.stdout or process.stderr).strip())

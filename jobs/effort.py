@@ -1,4 +1,4 @@
-"""What one start of a worker has done, and what follows: how much to ask for, when to stop, when to give up."""
+"""The record of one run, and the decisions that follow from it: how many tasks to lease, when to stop."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from langford.errors import LangfordError
 
 LEASE_SECONDS = 120.0
 STOCK = 64
-"""Leases held beyond what the workers are doing: enough for thousands of tasks a second."""
+"""Short tasks that a run leases beyond its idle slots: enough for thousands of tasks a second."""
 SHORT_TASK_SECONDS = 0.1
 DEATHS_IN_A_ROW = 5
+"""How many worker processes may die before the run ends, when no task is finished in between."""
 
 
 class WorkersKeepDying(LangfordError):
-    """Worker processes die again and again before they finish anything."""
+    """Worker processes die again and again before they finish a task."""
 
 
 class Effort:
-    """Tasks finished, work done and seconds since the start; deaths of worker processes in a row."""
+    """The record of one run.
+
+    Attributes:
+        tasks: number of tasks that it has finished.
+        work: their work, in the method's unit.
+    """
 
     def __init__(self, time_limit: float | None) -> None:
-        """``time_limit``: seconds; no task should start that would probably not end before."""
+        """``time_limit``: seconds; no task should start that would probably end later."""
         self._time_limit = time_limit
         self._started = time.monotonic()
         self._slowest = 0.0
@@ -35,14 +41,14 @@ class Effort:
         return time.monotonic() - self._started
 
     def finished(self, work: float, seconds: float) -> None:
-        """A task of that much work took so many seconds."""
+        """Note that a task of this work was finished, after ``seconds`` of computing time."""
         self._deaths = 0
         self._slowest = max(self._slowest, seconds)
         self.tasks += 1
         self.work += work
 
     def died(self, reason: str) -> None:
-        """A worker process died; raises WorkersKeepDying when nothing else happens any more."""
+        """Note that a worker process died; raises WorkersKeepDying after too many deaths in a row."""
         self._deaths += 1
         if self._deaths >= DEATHS_IN_A_ROW:
             raise WorkersKeepDying(
@@ -51,11 +57,11 @@ class Effort:
             )
 
     def batch(self, idle_slots: int) -> int:
-        """How many tasks to lease: few while they are long, many when they are short."""
+        """How many tasks to lease: one per idle slot, and more when tasks are short."""
         return idle_slots + (STOCK if self.tasks and self._slowest < SHORT_TASK_SECONDS else 0)
 
     def out_of_time(self) -> str | None:
-        """Why no further task should start."""
+        """The reason why no further task should start; None while there is time."""
         if self._time_limit is None:
             return None
         return "time limit" if self._time_limit - self.seconds < self._slowest * 1.5 else None

@@ -1,4 +1,4 @@
-"""Evaluate one task with its provenance; what every kind of worker calls."""
+"""Evaluate one task and note its provenance: every kind of worker does it here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from langford.result import Evaluation
 
 
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
-    """Evaluate a task here and now, and check the result before anyone sees it; raises CheckFailed."""
+    """Evaluate a task on a device of this machine and check the result.
+
+    Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange.
+    """
     evaluator = plan.evaluator(device)
     start = time.perf_counter()
     result = evaluator.evaluate(index)
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
-    where = str(CPU) if device == CPU else f"{device} {device.name}"
-    provenance = {"host": platform.node(), "device": where, "kernels": kernel_hash(), **versions()}
+    device_text = str(CPU) if device == CPU else f"{device} {device.name}"
+    provenance = {"host": platform.node(), "device": device_text, "kernels": kernel_hash(), **versions()}
     return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True))

@@ -13,7 +13,7 @@ from langford.methods import Count, Plan, merge, plan_of
 
 
 def plan_for(export: Export) -> Plan:
-    """The plan that an export's tasks belong to; raises CampaignMismatch when it has other tasks."""
+    """The plan of an export; raises CampaignMismatch when this version splits the problem in another way."""
     plan = plan_of(export.key)
     if len(plan.work) != export.tasks:
         raise CampaignMismatch(
@@ -24,19 +24,23 @@ def plan_for(export: Export) -> Plan:
 
 
 def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
-    """Import a file into a ledger, creating the campaign if need be.
+    """Import a file into a ledger; the campaign is created unless it exists.
 
-    Returns the campaign and one event per result that was new (db.Campaign.take).
+    Returns the campaign, and the event of each result that is new to the ledger, see db.Campaign.take.
+    Raises BadExport, CampaignMismatch or CheckFailed.
     """
     export = read_export(file)
     plan = plan_for(export)
     campaign = ledger.create_campaign(export.name, export.key, plan.work.tolist())
     identity = Identity.fresh()
-    ledger.enrol(identity.worker, identity.host, identity.process)
-    return campaign, campaign.take(identity.worker, export.results)
+    ledger.enrol(identity.worker_id, identity.host, identity.process)
+    return campaign, campaign.take(identity.worker_id, export.results)
 
 
 def count_of(files: Sequence[Path]) -> tuple[Export, Count]:
-    """The count that the files hold together; raises Incomplete, ConflictingResults or CheckFailed."""
+    """The results of several files of one campaign, and the count that follows from them.
+
+    Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults or CheckFailed.
+    """
     export = joined([read_export(file) for file in files])
-    return export, merge(plan_for(export), [each.result for each in export.results])
+    return export, merge(plan_for(export), [evaluation.result for evaluation in export.results])

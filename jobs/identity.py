@@ -1,4 +1,4 @@
-"""Who a worker is: a fresh UUID per start, and a name by which its host knows it dead."""
+"""The identity of a worker: a fresh UUID per start, and a name of its process that shows later if it is dead."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Identity:
     """A worker's identity as the ledger keeps it.
 
     Attributes:
-        worker: a fresh UUID.
+        worker_id: a fresh UUID.
         host: the name of its machine.
-        process: what identifies it on its host.
+        process: its name on that machine, see :func:`process_name`.
         device_kind: "cuda" when one of its devices is a GPU, else "cpu".
     """
 
-    worker: str
+    worker_id: str
     host: str
     process: str
     device_kind: str
@@ -36,9 +36,10 @@ class Identity:
 
 
 def process_name(pid: int) -> str:
-    """Process id and start time, so that a recycled id is another name.
+    """The name of a process: its id, its start time and the boot id of the machine.
 
-    The boot id makes it unique across reboots.  Where /proc is missing: the id alone.
+    A later process with the same id has another name, also after a reboot.  Where /proc is missing the name
+    is the process id alone.
     """
     try:
         # Field 22 of stat; the command in field 2 may contain spaces, but ends in ")".

@@ -1,7 +1,7 @@
-"""A pool of worker processes on this machine, one task at a time each.
+"""A pool of worker processes on this machine, each of which evaluates one task at a time.
 
-Unlike an executor of the standard library, the pool knows which task a dead worker held
-and goes on with a fresh one.  A worker whose parent dies stops at once.
+Unlike an executor of the standard library, the pool knows which tasks a dead worker held, and replaces the
+worker.  A worker whose parent dies stops at once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,17 @@ from langford.result import Evaluation
 
 _CONTEXT = multiprocessing.get_context("spawn")
 PREFETCH = 2
-"""Tasks handed to a worker at once, so that it never waits for the parent."""
+"""Tasks that a worker holds at most: while it evaluates one, the next one already waits for it."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A worker evaluated the task with this token."""
+    """A worker evaluated a task.
+
+    Attributes:
+        token: of the task, as it was submitted.
+        evaluation: its result with time and provenance.
+    """
 
     token: int
     evaluation: Evaluation
@@ -38,7 +43,12 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """The task with this token raised an error."""
+    """A task raised an error.
+
+    Attributes:
+        token: of the task, as it was submitted.
+        reason: the error, in words.
+    """
 
     token: int
     reason: str
@@ -46,7 +56,12 @@ class Failed:
 
 @dataclass(frozen=True)
 class Died:
-    """A worker died with these tasks; the first one may have been running."""
+    """A worker process died.
+
+    Attributes:
+        tokens: of the tasks that it held; it may have started the first one.
+        reason: how it died, in words.
+    """
 
     tokens: tuple[int, ...]
     reason: str
@@ -62,15 +77,20 @@ class Pool(Protocol):
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of all tasks handed out."""
+        """Tokens of all submitted tasks whose outcome is not known yet."""
         ...
 
     def submit(self, token: int, index: int) -> None:
-        """Hand a task to the least busy worker; call only with idle slots."""
+        """Give a task to the least busy worker; call it only when there are idle slots.
+
+        Args:
+            token: the caller's number for the task, unique among the tasks in flight.
+            index: of the task in the plan.
+        """
         ...
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """Everything that happened, waiting up to ``timeout`` seconds for the first."""
+        """All news of the workers, after a wait of up to ``timeout`` seconds for the first; None: no limit."""
         ...
 
     def stop(self) -> None:
@@ -80,6 +100,15 @@ class Pool(Protocol):
 
 @dataclass
 class _Member:
+    """A worker process.
+
+    Attributes:
+        device: where it computes.
+        process: the process itself.
+        pipe: this end of the connection to it.
+        tokens: of the tasks that it holds, oldest first.
+    """
+
     device: Device
     process: BaseProcess
     pipe: Connection
@@ -87,7 +116,7 @@ class _Member:
 
 
 class WorkerPool:
-    """One process per device of ``devices``, evaluating tasks of one plan."""
+    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
         self._key = key
@@ -107,11 +136,11 @@ class WorkerPool:
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of all tasks handed out."""
+        """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for member in self._members for token in member.tokens]
 
     def submit(self, token: int, index: int) -> None:
-        """Hand a task to the least busy worker; call only with idle slots."""
+        """Give a task to the least busy worker, see :meth:`Pool.submit`."""
         member = min(self._members, key=lambda member: len(member.tokens))
         member.tokens.append(token)
         # When the worker has just died, the next poll reports the token.
@@ -119,9 +148,9 @@ class WorkerPool:
             member.pipe.send((token, index))
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """Everything that happened, waiting up to ``timeout`` seconds for the first."""
+        """All news of the workers, see :meth:`Pool.poll`; a worker that died is replaced."""
         ready = wait([member.pipe for member in self._members], timeout)
-        for place, member in enumerate(self._members):
+        for position, member in enumerate(self._members):
             if member.pipe not in ready:
                 continue
             try:
@@ -131,12 +160,11 @@ class WorkerPool:
                     yield message
             except (EOFError, OSError):
                 member.process.join()
-                lost = tuple(member.tokens)
-                self._members[place] = self._start(member.device)
-                yield Died(lost, _death(member.process.exitcode))
+                self._members[position] = self._start(member.device)
+                yield Died(tuple(member.tokens), _death(member.process.exitcode))
 
     def stop(self) -> None:
-        """End all workers now, whatever they are doing."""
+        """End all workers now, even in the middle of a task."""
         for member in self._members:
             member.process.kill()
         for member in self._members:
@@ -145,14 +173,15 @@ class WorkerPool:
 
 
 def _death(exit_code: int | None) -> str:
+    """How a process ended, in words."""
     if exit_code is not None and exit_code < 0:
         return f"worker process killed by {signal.Signals(-exit_code).name}"
     return f"worker process ended with exit code {exit_code}"
 
 
 def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
-    """The worker process: evaluate what comes until the pipe closes."""
-    # The terminal sends its signals to the whole group; the parent decides what they mean.
+    """The program of a worker process: evaluate tasks until the pipe closes."""
+    # The terminal sends its signals to the whole process group; the parent alone decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     plan = plan_of(key)

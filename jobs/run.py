@@ -1,7 +1,7 @@
-"""The one loop of a worker: lease, evaluate, deliver, renew, stop.
+"""The loop of every worker: lease, evaluate, deliver, renew, stop.
 
-It works for any source of tasks.  It can be killed at any moment: what was delivered is safe, its leases are
-released by the next run on this host, or expire.
+It works for any source of tasks.  It can be killed at any moment: delivered results are safe, and its leases
+expire, or the next run on this host releases them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, merge
 
-AWAY_SECONDS = 0.05
-"""Between two looks at a source that is not ready."""
+READY_SECONDS = 0.05
+"""Time between two questions to a source that is not ready."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,10 @@ class Step:
     """How far a run is.
 
     Attributes:
-        tasks_done, work_done: totals over the campaign.
-        work_here, seconds_here: of this run.
+        tasks_done: number of tasks of the campaign that are done.
+        work_done: their work.
+        work_here: work of the tasks that this run has finished.
+        seconds_here: since the start of this run.
     """
 
     tasks_done: int
@@ -44,10 +46,10 @@ class RunReport:
     """How a run ended.
 
     Attributes:
-        tasks_here: tasks that it finished.
+        tasks_here: number of tasks that it finished.
         seconds: how long it ran.
-        stopped: why it stopped before the end; None when nothing was left to do here.
-        set_aside: tasks of the campaign that failed too often.
+        stopped: why it stopped early; None when nothing was left to do here.
+        set_aside: number of tasks of the campaign that failed too often.
     """
 
     tasks_here: int
@@ -57,7 +59,7 @@ class RunReport:
 
 
 def result(campaign: Campaign) -> Count:
-    """Merge a campaign's results; raises Incomplete, ConflictingResults or CheckFailed."""
+    """Merge a campaign's results; raises Incomplete, ConflictingResults, UntrustedResults or CheckFailed."""
     return merge(campaign.plan, campaign.results())
 
 
@@ -78,10 +80,10 @@ class Run:
         Args:
             source: gives the tasks and takes the results.
             devices: one worker process for each of them.
-            tell: called at the start and whenever results were delivered.
-            say: told what is worth knowing, in words.
-            stop_reason: asked often; a string stops the run at once ("SIGTERM").
-            time_limit: seconds; no task starts that would probably not end before.
+            tell: called at the start and after each delivery of results.
+            say: called with remarks for the user.
+            stop_reason: called often; a string stops the run at once ("SIGTERM").
+            time_limit: seconds; no task starts that would probably end later.
             pool_of: makes the pool of workers, one per device.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
@@ -91,7 +93,10 @@ class Run:
         self._leases: dict[int, Lease] = {}
 
     def run(self) -> RunReport:
-        """Work until nothing is left to do here, or a reason to stop comes up."""
+        """Work until nothing is left to do here, or until there is a reason to stop.
+
+        Raises what the source raises, and WorkersKeepDying; the leases are given back first.
+        """
         stopped = self._await_source()
         if stopped is None:
             self._tell(self._step())
@@ -102,21 +107,20 @@ class Run:
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
 
     def _await_source(self) -> str | None:
-        """Wait until the campaign is known; returns why to stop before that."""
-        while not self._source.ready:
-            reason = self._stop_reason() or self._effort.out_of_time()
-            if reason:
-                return reason
-            time.sleep(AWAY_SECONDS)
-        return None
+        """Wait until the campaign is known (None), or return the reason to stop before that."""
+        while True:
+            stopped = self._stop_reason() or self._effort.out_of_time()
+            if stopped or self._source.ready:
+                return stopped
+            time.sleep(READY_SECONDS)
 
     def _work_with(self, pool: Pool) -> str | None:
-        """Work with a pool until it has nothing to do; whatever happens, it ends and the leases go back."""
+        """Run the loop; at its end, also after an error, stop the pool and give the leases back."""
         try:
             stopped = self._work(pool)
         except BaseException:
             pool.stop()
-            # A ledger that failed will hardly take this either; the leases expire then.
+            # When the ledger itself failed, this probably fails too; then the leases expire.
             with suppress(LangfordError):
                 self._give_back(Outcome.RELEASED, "the run ended with an error")
             raise
@@ -125,7 +129,7 @@ class Run:
         return stopped
 
     def _work(self, pool: Pool) -> str | None:
-        """The loop; returns why it stopped early, None when nothing is left to do here."""
+        """The loop; returns why it stopped early, or None when nothing is left to do here."""
         draining = None
         while True:
             stopped = self._stop_reason()
@@ -137,7 +141,7 @@ class Run:
                 self._feed(pool)
             if not pool.in_flight and (draining or self._source.exhausted):
                 return draining
-            # A short wait keeps signals responsive; results end it at once.
+            # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
             self._source.attend(self._leases.keys())
 
@@ -157,7 +161,7 @@ class Run:
             if isinstance(message, Failed):
                 self._source.fail(self._leases.pop(message.token), message.reason)
             elif isinstance(message, Died):
-                self._bury(message)
+                self._release(message)
 
     def _deliver(self, finished: list[Finished]) -> None:
         delivered = [
@@ -168,11 +172,11 @@ class Run:
             self._effort.finished(lease.work, delivery.evaluation.seconds)
         self._tell(self._step())
 
-    def _bury(self, message: Died) -> None:
-        """A worker process died: its tasks go back to the queue, no failures of their own."""
+    def _release(self, message: Died) -> None:
+        """Give back the tasks of a worker process that died: they did not fail themselves."""
+        self._source.release(message.tokens, Outcome.PREEMPTED, message.reason)
         for token in message.tokens:
             del self._leases[token]
-        self._source.release(message.tokens, Outcome.PREEMPTED, message.reason)
         self._say(f"{message.reason}; its tasks go back to the queue")
         self._effort.died(message.reason)
 

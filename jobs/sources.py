@@ -1,4 +1,4 @@
-"""Where a run takes its tasks from, and where it delivers their results."""
+"""Sources of tasks: a run leases tasks from one and delivers the results to it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ RESULT_SECONDS = 0.2
 class TaskSource(Protocol):
     """Tasks of one campaign, leased to one worker.
 
+    A run asks for :attr:`ready` until it is true, and for everything else only after that.
+
     Attributes:
-        wait_seconds: how long a run may wait for results before it attends to the source and to signals;
+        wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
             a result ends the wait.
     """
 
@@ -27,7 +29,7 @@ class TaskSource(Protocol):
 
     @property
     def tasks_done(self) -> int:
-        """Tasks of the campaign that are done, as far as is known."""
+        """Number of tasks of the campaign that are done, as far as the source knows."""
         ...
 
     @property
@@ -37,38 +39,38 @@ class TaskSource(Protocol):
 
     @property
     def set_aside(self) -> int:
-        """Tasks of the campaign that failed too often, as far as is known."""
+        """Number of tasks that failed too often, as far as the source knows; 0 when it never was ready."""
         ...
 
     @property
     def key(self) -> PlanKey:
-        """The plan of the campaign, once the source is ready."""
+        """The plan of the campaign."""
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether the campaign is known; asked until it is, before anything else."""
+        """Whether the campaign is known."""
         ...
 
     @property
     def exhausted(self) -> bool:
-        """Whether a run that holds no task should end: none will come for it."""
+        """Whether a run that holds no task should end, because it will get no more."""
         ...
 
     def useful(self, workers: int) -> int:
-        """How many of so many workers may find work; 0 when nothing is left to do."""
+        """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
         ...
 
     def lease(self, count: int) -> list[Lease]:
-        """Up to ``count`` tasks; none when there is none now, or when it is too early to ask."""
+        """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask."""
         ...
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
-        """Take results: from now on they are the source's to keep."""
+        """Take results; when this returns, the source is responsible for them."""
         ...
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """The task itself failed."""
+        """Note that the task itself failed."""
         ...
 
     def release(self, attempts: Collection[int], outcome: Outcome, note: str | None) -> None:
@@ -76,16 +78,25 @@ class TaskSource(Protocol):
         ...
 
     def attend(self, attempts: Collection[int]) -> None:
-        """Do what is due: renew the leases of the attempts that run, deliver what waits."""
+        """Renew the leases of the running attempts, and send waiting results, when it is time to."""
         ...
 
     def close(self) -> None:
-        """The end of the run."""
+        """End the run: send the results that still wait, if any.  Called even when it never was ready."""
         ...
 
 
 class LedgerTasks:
-    """The tasks of a campaign whose ledger this process uses itself; a run ends when others hold the rest."""
+    """The tasks of a campaign in a ledger that this process opens itself.
+
+    A run ends when other workers hold all remaining tasks.
+
+    Attributes:
+        wait_seconds: see :class:`TaskSource`.
+        tasks_done: number of tasks that were done at the start, and of those that this worker added.
+        work_done: work of these tasks.
+        exhausted: whether the last attempt to lease tasks gave none.
+    """
 
     wait_seconds = RESULT_SECONDS
 
@@ -98,8 +109,10 @@ class LedgerTasks:
     ) -> None:
         """
         Args:
-            identity: the worker that holds the leases.
-            say: told what is worth knowing, in words.
+            ledger: where the worker is enrolled.
+            campaign: a campaign of this ledger.
+            identity: of the worker that holds the leases.
+            say: called with remarks for the user.
         """
         self._campaign, self._identity, self._say = campaign, identity, say
         self._renewed = time.monotonic()
@@ -111,7 +124,7 @@ class LedgerTasks:
         self._unfinished = progress.unfinished + progress.rechecks
         self.exhausted = False
         if self._unfinished:
-            ledger.enrol(identity.worker, identity.host, identity.process, identity.device_kind)
+            ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind)
 
     @property
     def key(self) -> PlanKey:
@@ -120,21 +133,21 @@ class LedgerTasks:
 
     @property
     def ready(self) -> bool:
-        """At once."""
+        """Always true: the ledger is open."""
         return True
 
     @property
     def set_aside(self) -> int:
-        """Tasks that failed too often."""
+        """Number of tasks that failed too often."""
         return self._campaign.standing().tasks.get(TaskState.SET_ASIDE, 0)
 
     def useful(self, workers: int) -> int:
-        """No more workers than tasks; one where others hold all, in case they give one back."""
+        """At most one worker per ready task; one when others hold all tasks, in case they give one back."""
         return min(workers, max(1, self._ready_tasks)) if self._unfinished else 0
 
     def lease(self, count: int) -> list[Lease]:
-        """Up to ``count`` tasks; when there is none the run may end."""
-        leases = self._campaign.lease(self._identity.worker, count, LEASE_SECONDS)
+        """Lease up to ``count`` tasks; when there is none the run may end."""
+        leases = self._campaign.lease(self._identity.worker_id, count, LEASE_SECONDS)
         self.exhausted = not leases
         return leases
 
@@ -149,30 +162,30 @@ class LedgerTasks:
                 self._say(remark(lease.index, event))
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """The task itself failed; after some failures it is set aside."""
-        fate = "is set aside" if self._campaign.fail(lease.attempt, reason) else "will be tried again"
-        self._say(f"task {lease.index} failed and {fate}: {reason}")
+        """Note that the task itself failed; after some failures it is set aside."""
+        consequence = "is set aside" if self._campaign.fail(lease.attempt, reason) else "will be tried again"
+        self._say(f"task {lease.index} failed and {consequence}: {reason}")
 
     def release(self, attempts: Collection[int], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
         self._campaign.release(attempts, outcome, note)
 
     def attend(self, attempts: Collection[int]) -> None:
-        """Renew the leases when a quarter of their time is over."""
+        """Renew the leases when a quarter of their time has passed."""
         if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
             self._renewed = time.monotonic()
             self._campaign.renew(attempts, LEASE_SECONDS)
 
     def close(self) -> None:
-        """Nothing is left to be done."""
+        """Nothing to do: every result is in the ledger."""
 
     def _release_the_dead(self) -> None:
-        """Leases of processes of this host that no longer exist."""
+        """Expire the leases of processes of this host that no longer exist."""
         for holder in self._campaign.lease_holders():
             if is_dead(holder.host, holder.process):
-                self._campaign.release_worker(holder.worker, "its process is gone")
+                self._campaign.release_worker(holder.worker_id, "its process is gone")
 
 
 def remark(index: int, event: EventKind) -> str:
-    """What became of a result that is not the task's first, in words."""
+    """A remark for the user on a result that is not the first one of its task."""
     return f"task {index}: its result is {event}"

@@ -13,7 +13,7 @@ from jobs.evaluation import evaluate
 
 @dataclass(frozen=True)
 class Comparison:
-    """A task's value in the ledger and the one computed here.
+    """The value of a task in the ledger, and the value that was computed here.
 
     Attributes:
         index: the task.
@@ -27,14 +27,14 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """ "agrees", "differs" or "not done yet"."""
+        """The comparison in words: "agrees", "differs" or "not done yet"."""
         if self.recorded is None:
             return "not done yet"
         return "agrees" if self.recorded == self.recomputed else "differs"
 
 
 def choose(campaign: Campaign, sample: int, seed: int | None) -> list[int]:
-    """Random tasks among those done, without repetition."""
+    """Up to ``sample`` random tasks that are done, in increasing order; a seed repeats the choice."""
     done = [task.index for task in campaign.task_records(TaskState.DONE)]
     return sorted(Random(seed).sample(done, min(sample, len(done))))
 

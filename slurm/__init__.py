@@ -1,4 +1,4 @@
-"""Campaigns on a cluster: a keeper of its queue, behind a Protocol the queue system, and SLURM's own."""
+"""Campaigns on a cluster: a queue keeper, the Protocol of a queue system, and SLURM as such a system."""
 
 from slurm.commands import SlurmScheduler
 from slurm.keeper import QueueKeeper

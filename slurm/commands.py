@@ -1,4 +1,4 @@
-"""SLURM as a scheduler: one of its commands for each method.  Their exit codes are always read."""
+"""SLURM as a scheduler: each method calls one of its commands, and reads the exit code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DEFAULT_MAX_ARRAY_SIZE = 1001
 
 
 class SlurmScheduler:
-    """The scheduler of the SLURM cluster that this machine belongs to; raises NoSlurm and SchedulerSilent."""
+    """The scheduler of this machine's SLURM cluster.  Every method raises NoSlurm or SchedulerSilent."""
 
     def submit(self, script: str) -> str:
-        """Submit a script with sbatch; the job's id.  Raises SubmissionRefused."""
+        """Submit a script with sbatch; returns the job's id.  Raises SubmissionRefused."""
         answer = self._call("sbatch", "--parsable", content=script)
         if answer.returncode and _is_silence(answer.stderr):
             raise SchedulerSilent(f"sbatch: {answer.stderr.strip()}")
@@ -27,7 +27,7 @@ class SlurmScheduler:
         return job
 
     def elements(self, name: str) -> list[Element]:
-        """This user's array elements of the jobs of that name, from one call of squeue."""
+        """The array elements of this user's jobs of that name, from one call of squeue."""
         answer = self._call("squeue", "-r", "-h", "-u", getpass.getuser(), "-n", name, "-o", "%i|%T")
         if answer.returncode:
             raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
@@ -35,7 +35,7 @@ class SlurmScheduler:
         return [Element(*(field.strip() for field in row)) for row in rows]
 
     def largest_array(self) -> int:
-        """How many elements one array may have: the site's MaxArraySize is one more than the largest index."""
+        """How many elements an array may have: MaxArraySize of the cluster, one more than the largest index."""
         answer = self._call("scontrol", "show", "config")
         if answer.returncode:
             raise SchedulerSilent(f"scontrol: {answer.stderr.strip()}")
@@ -43,13 +43,13 @@ class SlurmScheduler:
         return int(setting.group(1)) if setting else DEFAULT_MAX_ARRAY_SIZE
 
     def cancel_pending(self, name: str) -> None:
-        """Cancel this user's elements of the jobs of that name that have not started."""
+        """Cancel those elements of this user's jobs of that name that have not started."""
         answer = self._call("scancel", "--state=PENDING", f"--user={getpass.getuser()}", f"--name={name}")
         if answer.returncode:
             raise SchedulerSilent(f"scancel: {answer.stderr.strip()}")
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command with ``content`` as its input."""
+        """Run a command with ``content`` as its standard input."""
         try:
             return subprocess.run(
                 command, input=content, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
@@ -64,4 +64,4 @@ class SlurmScheduler:
 
 def _is_silence(message: str) -> bool:
     """Whether the message of a failed command means that SLURM's controller did not answer."""
-    return any(sign in message for sign in ("Unable to contact", "timed out", "Connection refused"))
+    return any(phrase in message for phrase in ("Unable to contact", "timed out", "Connection refused"))

@@ -1,4 +1,4 @@
-"""What goes wrong between a campaign and a cluster; each message says what to do."""
+"""The errors of campaigns on a cluster, one class per cause; each message says what to do next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SubmissionRefused(LangfordError):
 
 
 class SchedulerSilent(LangfordError):
-    """The scheduler does not answer now; it may later."""
+    """The scheduler does not answer now; it may answer later."""
 
 
 class WorkersEndAtOnce(LangfordError):
@@ -26,4 +26,4 @@ class WorkersEndAtOnce(LangfordError):
 
 
 class AnotherKeeper(LangfordError):
-    """The campaign's queue has a keeper already."""
+    """Another process keeps the queue of the campaign already."""

@@ -1,7 +1,7 @@
-"""The queue keeper: keeps a number of a campaign's workers waiting or running until the campaign is done.
+"""The queue keeper: it keeps a number of workers waiting or running until a campaign is done.
 
-It learns from the ledger what is done and from the scheduler which workers are there, and remembers neither:
-after a restart it finds its elements by their name.
+It asks the ledger which tasks are done and the scheduler which workers exist, and stores neither: after a restart
+it finds its array elements by the name of their jobs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
-"""How often workers may be replaced while no task changes its state."""
+"""How many times in a row workers may be replaced while no task changes its state."""
 
 
 class QueueKeeper:
@@ -35,48 +35,49 @@ class QueueKeeper:
     ) -> None:
         """
         Args:
-            scheduler: where the workers are submitted.
+            scheduler: takes the workers.
             name: of the jobs.
-            script: the text of a job script, given the number of elements of its array.
+            script: gives the text of a job script for a number of array elements.
             standing: asks the ledger, or its server, for the number of tasks in each state.
-            most: elements waiting or running at any time.
-            seconds: between two questions to the scheduler.
-            say: told in words what was submitted and what went wrong.
-            stop_reason: asked often; a string ends the keeping, not the elements.
+            most: number of elements that wait or run at any time.
+            seconds: time between two questions to the scheduler.
+            say: called with remarks for the user.
+            stop_reason: called often; a string ends the keeper, not the workers.
         """
         self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
-        self._largest: int | None = None
-        self._last_change: Mapping[str, int] | None = None
-        self._fruitless = 0
+        self._largest_array: int | None = None
+        self._last_tasks: Mapping[str, int] | None = None
+        self._fruitless_rounds = 0
 
     def run(self) -> str | None:
-        """Keep the queue until the campaign is done (None), or the reason to stop.
+        """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
-        Raises WorkersEndAtOnce, and what the scheduler raises when it cannot work here (NoSlurm).
+        Raises WorkersEndAtOnce, and NoSlurm where SLURM is not installed.
         """
-        trouble = ""
+        last_error = ""
         while True:
             try:
                 if self.top_up() is None:
                     return None
-                trouble = ""
+                last_error = ""
             except (SchedulerSilent, SubmissionRefused, ServerAway) as error:
-                # Nobody knows what is missing, or nothing more may be submitted: ask again later.
-                if str(error) != trouble:
+                # The number of missing elements is not known, or no more may be submitted: ask again later.
+                if str(error) != last_error:
                     self._say(f"{error}; asking again")
-                trouble = str(error)
-            wake = time.monotonic() + self._seconds
-            while time.monotonic() < wake:
+                last_error = str(error)
+            next_round = time.monotonic() + self._seconds
+            while time.monotonic() < next_round:
                 reason = self._stop_reason()
                 if reason:
                     return reason
                 time.sleep(0.1)
 
     def top_up(self) -> int | None:
-        """Submit the elements that are missing; returns how many, None when the campaign is done.
+        """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused and ServerAway; what was submitted before stays.
+        Raises SchedulerSilent, SubmissionRefused, ServerAway or WorkersEndAtOnce; elements that were submitted
+        before the error stay.
         """
         standing = self._standing()
         unfinished = standing.unfinished
@@ -88,23 +89,23 @@ class QueueKeeper:
         if missing <= 0:
             return 0
         self._watch(standing.tasks)
-        if self._largest is None:
-            self._largest = self._scheduler.largest_array()
-        left = missing
-        while left:
-            size = min(left, self._largest)
+        if self._largest_array is None:
+            self._largest_array = self._scheduler.largest_array()
+        remaining = missing
+        while remaining:
+            size = min(remaining, self._largest_array)
             job = self._scheduler.submit(self._script(size))
             self._say(f"{present} elements present, {size} more submitted as job {job}; {unfinished} tasks left")
-            left -= size
+            remaining -= size
             present += size
         return missing
 
     def _watch(self, tasks: Mapping[str, int]) -> None:
-        """Count the rounds in which elements were missing and no task had changed."""
-        self._fruitless = self._fruitless + 1 if tasks == self._last_change else 0
-        self._last_change = dict(tasks)
-        if self._fruitless >= FRUITLESS_ROUNDS:
+        """Count the rounds in which elements were missing and no task had changed its state."""
+        self._fruitless_rounds = self._fruitless_rounds + 1 if tasks == self._last_tasks else 0
+        self._last_tasks = dict(tasks)
+        if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             raise WorkersEndAtOnce(
-                f"{self._fruitless} times in a row workers of {self._name} were missing and no task had changed: "
-                "read their logs, then start the keeper again"
+                f"{self._fruitless_rounds} times in a row workers of {self._name} were missing and no task had "
+                "changed: read their logs, then start the keeper again"
             )

@@ -14,7 +14,7 @@ from slurm.errors import AnotherKeeper
 def held(file: Path) -> Iterator[None]:
     """Hold the lock while the block runs; raises AnotherKeeper when another process holds it.
 
-    The lock ends with the process at the latest.
+    The operating system releases the lock when the process ends, however it ends.
     """
     with file.open("a") as lock:
         try:

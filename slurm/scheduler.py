@@ -1,7 +1,7 @@
-"""What the queue keeper asks of a cluster's queue system; SLURM's is slurm/commands.py.
+"""The queue system of a cluster, as the queue keeper needs it; slurm/commands.py is the one for SLURM.
 
-Another queue system is one class with these four methods, and a function from a number of elements to the
-text of a job script that it submits.
+Another queue system is one class with these four methods, and a function that gives the text of a job script
+for a number of array elements.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Element:
-    """One element of a job array that the queue system still knows as waiting, running or ending.
+    """An element of a job array that waits, runs or is ending.
 
-    One that is ending may have been preempted, and then waits again.
+    An element that is ending may have been preempted: then it waits again soon.
 
     Attributes:
-        id: what the queue system calls it.
-        state: the queue system's word for its state; SLURM's are PENDING, RUNNING, COMPLETING, …
+        id: its name in the queue system.
+        state: its state in the words of the queue system; for SLURM PENDING, RUNNING, COMPLETING, …
     """
 
     id: str
@@ -30,17 +30,17 @@ class Scheduler(Protocol):
     """A queue system; every method raises SchedulerSilent when it does not answer now."""
 
     def submit(self, script: str) -> str:
-        """Submit the text of an array's script; the job's id.  Raises SubmissionRefused."""
+        """Submit the text of a job script; returns the job's id.  Raises SubmissionRefused."""
         ...
 
     def elements(self, name: str) -> Sequence[Element]:
-        """This user's array elements of the jobs of that name, from one question."""
+        """The array elements of this user's jobs of that name, from one question to the queue system."""
         ...
 
     def largest_array(self) -> int:
-        """How many elements one array may have."""
+        """How many elements an array may have."""
         ...
 
     def cancel_pending(self, name: str) -> None:
-        """Cancel this user's elements of the jobs of that name that have not started."""
+        """Cancel those elements of this user's jobs of that name that have not started."""
         ...

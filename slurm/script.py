@@ -1,7 +1,7 @@
-"""The text of sbatch scripts: pure functions of the command that a job runs and the resources that it asks for.
+"""The text of sbatch scripts: pure functions of the command of a job and of its resources.
 
-Both kinds of script replace the batch shell by the program (exec): signals reach the program, and nothing of
-a preempted job goes on running.
+In both kinds of script the program replaces the batch shell (exec): signals reach the program, and nothing of a
+preempted job goes on running.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pathlib import Path
 from slurm.errors import BadScript
 
 WARNING_SECONDS = 60
-"""How long before the time limit SLURM sends SIGTERM: enough to give leases back."""
+"""Time between SLURM's SIGTERM and the time limit: enough to give leases back."""
 MARGIN_SECONDS = 30
-"""How long before that signal a worker stops leasing, so that it has ended when the signal would come."""
+"""Time between the end of a worker's work and that signal: the worker has ended when the signal would come."""
 SHORTEST_SECONDS = 2 * (WARNING_SECONDS + MARGIN_SECONDS)
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a job asks of the cluster; ``None`` leaves a choice to the site.
+    """The resources that a job asks for; with None the cluster chooses.
 
     Attributes:
         seconds: time limit.
         partition: queue of the cluster.
         gres: generic resources, like ``gpu:1``.
         cpus: cores per task.
-        account: who is charged.
+        account: the account that pays.
         qos: quality of service.
         extra: further options of sbatch, like ``--mem=2G``.
     """
@@ -45,7 +45,7 @@ class Resources:
 
     @property
     def working_seconds(self) -> int:
-        """Seconds after which a worker should have ended; raises BadScript when too few are left."""
+        """Seconds after which a worker should have ended; raises BadScript when the time limit is too short."""
         if self.seconds < SHORTEST_SECONDS:
             raise BadScript(
                 f"a time limit of {self.seconds} s leaves no time to work: give --time {SHORTEST_SECONDS} or more"
@@ -56,15 +56,15 @@ class Resources:
 def array_script(
     name: str, elements: int, resources: Resources, logs: Path, command: Sequence[str], setup: Sequence[str] = ()
 ) -> str:
-    """An array of ``elements`` equal workers, each of which may be preempted and started again.
+    """The script of an array of equal workers, each of which may be preempted and started again.
 
     Args:
         name: of the job.
-        elements: how many workers.
-        resources: what each worker asks for.
-        logs: folder of their output, one file per element, continued when it starts again.
+        elements: number of workers.
+        resources: of each worker.
+        logs: folder for their output: one file per element, to which a restarted element appends.
         command: the worker and its arguments.
-        setup: lines of shell before it, like ``module load cuda``.
+        setup: lines of shell before the command, like ``module load cuda``.
 
     Raises BadScript.
     """
@@ -89,7 +89,20 @@ def reservation_script(
     command: Sequence[str],
     setup: Sequence[str] = (),
 ) -> str:
-    """One MPI job on its own nodes: ``launcher`` (mpirun, or srun with an --mpi) starts ``command``."""
+    """The script of one MPI job on whole nodes.
+
+    Args:
+        name: of the job.
+        nodes: how many.
+        tasks_per_node: number of ranks on each node.
+        resources: of the job.
+        logs: folder for its output.
+        launcher: starts the ranks: mpirun, or srun with --mpi.
+        command: the program of a rank and its arguments.
+        setup: lines of shell before the launcher, like ``module load openmpi``.
+
+    Raises BadScript.
+    """
     options = [
         f"--nodes={nodes}",
         f"--ntasks-per-node={tasks_per_node}",
@@ -103,7 +116,7 @@ def reservation_script(
 
 def _resources(resources: Resources) -> list[str]:
     minutes, seconds = divmod(resources.seconds, 60)
-    chosen = {
+    values = {
         "partition": resources.partition,
         "account": resources.account,
         "qos": resources.qos,
@@ -113,14 +126,14 @@ def _resources(resources: Resources) -> list[str]:
     }
     for option in resources.extra:
         if not option.startswith("--"):
-            raise BadScript(f"{option!r} is no option of sbatch: write it like --mem=2G")
-    return [f"--{key}={_plain(value)}" for key, value in chosen.items() if value] + list(resources.extra)
+            raise BadScript(f"{option!r} is not an option of sbatch: write it like --mem=2G")
+    return [f"--{name}={_plain(value)}" for name, value in values.items() if value] + list(resources.extra)
 
 
 def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequence[str]) -> str:
     for option in options:
         if "\n" in option:
-            raise BadScript(f"an option of sbatch is one line, unlike {option!r}")
+            raise BadScript(f"{option!r} has a line break: write each option of sbatch on one line")
     directives = [f"#SBATCH --job-name={_plain(name)}", *(f"#SBATCH {option}" for option in options)]
     return "\n".join(["#!/bin/bash", *directives, *setup, f"exec {shlex.join(command)}", ""])
 
@@ -128,5 +141,5 @@ def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequ
 def _plain(text: str) -> str:
     """A value that needs no quotes in a directive."""
     if not re.fullmatch(r"[\w.:,/=@%+\[\]-]+", text):
-        raise BadScript(f"{text!r} in a directive of sbatch: use letters, digits and . : , / = @ % + - _ only")
+        raise BadScript(f"{text!r} in a directive of sbatch: use only letters, digits and . : , / = @ % + - _ [ ]")
     return text

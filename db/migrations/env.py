@@ -1,4 +1,4 @@
-"""Alembic environment: runs on the connection that :func:`db.schema.upgrade` hands over."""
+"""Alembic's environment: it uses the connection that :func:`db.upgrading.upgrade` passes on."""
 
 from alembic import context
 

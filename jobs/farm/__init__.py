@@ -1,1 +1,1 @@
-"""Campaigns of many machines: a task server, and the workers that take its tasks over HTTP."""
+"""Campaigns on many machines: a task server, and workers that lease tasks from it over HTTP."""

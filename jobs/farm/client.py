@@ -1,11 +1,11 @@
-"""A campaign behind a task server, as its workers see it."""
+"""A campaign behind a task server: one method for each request of a worker."""
 
 from __future__ import annotations
 
 import random
+import ssl
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -25,11 +25,19 @@ class ServerAway(LangfordError):
 
 
 class ServerRefuses(LangfordError):
-    """The server answers, and will not do this however often it is asked."""
+    """The server answers that it will not do this, now or later."""
+
+
+class NoHttpClient(LangfordError):
+    """httpx, with which workers talk to a server, is missing."""
+
+
+class BadAddress(LangfordError):
+    """A text is not the address of a campaign on a server."""
 
 
 class Backoff:
-    """When to ask again: after waits that double, each with jitter so that workers do not come together."""
+    """When to ask again: each failure doubles the wait; a random part keeps workers from asking all at once."""
 
     def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> None:
         self._first, self._longest = first, longest
@@ -42,37 +50,45 @@ class Backoff:
         return time.monotonic() >= self._next
 
     def failed(self) -> None:
-        """The server was away: wait longer."""
-        wait = min(self._longest, self._first * 2**self._failures)
+        """Note that the server was away: wait longer."""
+        seconds = min(self._longest, self._first * 2**self._failures)
         self._failures += 1
-        self.pause(wait)
+        self.pause(seconds)
 
     def succeeded(self) -> None:
-        """The server answered: the next failure starts anew."""
+        """Note that the server answered: ask at once, and wait the shortest time after the next failure."""
         self._failures = 0
         self._next = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Ask again after half to all of these seconds."""
+        """Ask again after a random part of these seconds, from half to all."""
         self._next = time.monotonic() + seconds * random.uniform(0.5, 1.0)
 
 
 class RemoteCampaign:
-    """Calls to a server, one method each; raises ServerAway or ServerRefuses."""
+    """Requests to a server about one campaign.  Every method raises ServerAway or ServerRefuses.
+
+    Attributes:
+        name: of the campaign.
+    """
 
     def __init__(self, url: str, token: str, certificate: Path | None = None) -> None:
-        """``url``: http(s)://HOST:PORT/CAMPAIGN; ``certificate``: a file to trust besides the system's."""
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient or BadAddress.
+
+        Args:
+            url: http(s)://HOST:PORT/CAMPAIGN.
+            token: of the campaign.
+            certificate: a file to trust in addition to those of the system.
+        """
         try:
             import httpx
         except ImportError as error:
-            raise ServerRefuses("workers of a server need httpx: pip install 'langford[server]'") from error
+            raise NoHttpClient("workers of a server need httpx: pip install 'langford[server]'") from error
         parts = urlsplit(url)
         self.name = parts.path.strip("/")
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise ServerRefuses(f"{url!r} is no campaign's address: write http://HOST:PORT/CAMPAIGN")
+            raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._errors = httpx.HTTPError
-        import ssl
-
         context = ssl.create_default_context(cafile=certificate) if parts.scheme == "https" else True
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._http = httpx.Client(
@@ -90,45 +106,46 @@ class RemoteCampaign:
         return wire.info_of(self._call("GET", ""))
 
     def enrol(self, identity: Identity) -> None:
-        """Make this worker known."""
-        self._call("POST", "/workers", **asdict(identity))
+        """Register this worker."""
+        self._call("POST", "/workers", **wire.identity_document(identity))
 
-    def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
-        """Up to ``count`` tasks."""
-        found = self._call("POST", "/leases", worker=worker, count=count, seconds=seconds)
-        return [wire.lease_of(each) for each in found["leases"]]
+    def lease(self, worker_id: str, count: int, seconds: float) -> list[Lease]:
+        """Lease up to ``count`` tasks for ``seconds``."""
+        answer = self._call("POST", "/leases", worker=worker_id, count=count, seconds=seconds)
+        return [wire.lease_of(document) for document in answer["leases"]]
 
     def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
-        """Move deadlines; the attempts that still run."""
+        """Move deadlines to ``seconds`` from now; returns the attempts that still run."""
         return set(self._call("POST", "/renewals", attempts=list(attempts), seconds=seconds)["running"])
 
     def release(self, attempts: Iterable[int], outcome: Outcome, note: str) -> None:
-        """Give tasks back."""
+        """Give tasks back unfinished."""
         self._call("POST", "/releases", attempts=list(attempts), outcome=outcome, note=note)
 
     def fail(self, attempt: int, reason: str) -> bool:
-        """A task failed; whether it was set aside."""
+        """Note that a task failed; returns whether it was set aside."""
         return bool(self._call("POST", "/failures", attempt=attempt, reason=reason[:1000])["set_aside"])
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
-        """Hand in results; the event of each (Campaign.deliver)."""
-        documents = [wire.delivery_document(each) for each in deliveries]
+        """Deliver results; returns the event of each, see Campaign.deliver."""
+        documents = [wire.delivery_document(delivery) for delivery in deliveries]
         events = self._call("POST", "/results", deliveries=documents)["events"]
         return [None if event is None else EventKind(event) for event in events]
 
     def _call(self, method: str, path: str, **fields: Any) -> Any:
+        """Send one request; returns the document of the answer."""
         try:
-            answer = self._http.request(method, self._address + path, json=fields if method == "POST" else None)
+            response = self._http.request(method, self._address + path, json=fields if method == "POST" else None)
         except self._errors as error:
             raise ServerAway(f"no answer from {self._address} ({error})") from error
         try:
-            document = answer.json()
+            document = response.json()
         except ValueError:
             document = {}
         if not isinstance(document, dict):
             document = {}
-        if answer.status_code == 429 or answer.status_code >= 500:
-            raise ServerAway(f"the server is busy: {document.get('error', answer.status_code)}")
-        if answer.status_code != 200:
-            raise ServerRefuses(f"{self._address} refuses: {document.get('error', answer.status_code)}")
+        if response.status_code == 429 or response.status_code >= 500:
+            raise ServerAway(f"the server is busy: {document.get('error', response.status_code)}")
+        if response.status_code != 200:
+            raise ServerRefuses(f"{self._address} refuses: {document.get('error', response.status_code)}")
         return document

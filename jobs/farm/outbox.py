@@ -15,7 +15,11 @@ SUFFIX = ".result.json"
 
 
 class Outbox:
-    """A folder with one file per result; several workers may share it."""
+    """A folder with one file per result; several workers may share it.
+
+    Attributes:
+        folder: made if it is missing.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,7 +30,7 @@ class Outbox:
         replace_file(self._file(delivery), json.dumps(wire.delivery_document(delivery)).encode())
 
     def waiting(self) -> Iterator[Delivery]:
-        """All deliveries kept.  A file that holds none is set aside under another name."""
+        """All deliveries in the folder.  A file that cannot be read is renamed, so that it is not read again."""
         for file in sorted(self.folder.glob(f"*{SUFFIX}")):
             try:
                 yield wire.delivery_of(json.loads(file.read_text()))
@@ -37,7 +41,7 @@ class Outbox:
                     file.replace(file.with_suffix(".bad"))
 
     def remove(self, delivery: Delivery) -> None:
-        """Forget a delivery that has arrived."""
+        """Delete a delivery that the server has."""
         with suppress(FileNotFoundError):
             self._file(delivery).unlink()
 

@@ -1,6 +1,6 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
-    GET  /campaigns/NAME              reader  how far it is
+    GET  /campaigns/NAME              reader  → the campaign and how far it is
     POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind}
     POST /campaigns/NAME/leases       worker  {worker, count, seconds} → {leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
@@ -9,8 +9,8 @@
     POST /campaigns/NAME/results      worker  {deliveries} → {events}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
-Requests carry "Authorization: Bearer TOKEN".  A request may be repeated: results are told apart by their
-attempt, and an attempt that has ended stays ended.
+Requests carry "Authorization: Bearer TOKEN".  A request may be repeated: a result names its attempt, and an
+attempt that has ended stays ended.
 """
 
 from __future__ import annotations
@@ -43,33 +43,36 @@ Operation = Callable[[Ledger, Campaign, Any], dict[str, Any]]
 
 
 class RateLimit:
-    """So many requests a second from one address, and a burst of more."""
+    """A limit on the requests per second from one address; short bursts may exceed it."""
 
     def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
         self._per_second, self._burst = per_second, burst
-        self._left: dict[str, tuple[float, float]] = {}
+        # By address: requests that it may send now, and the time of its last request.
+        self._allowances: dict[str, tuple[float, float]] = {}
         self._lock = threading.Lock()
 
     def wait(self, address: str) -> float:
-        """0 when a request is welcome, else the seconds until the next one is."""
+        """Seconds until the address may send a request; 0 when it may send this one."""
         now = time.monotonic()
         with self._lock:
-            if len(self._left) > MOST_ADDRESSES:
-                # Who was silent for so long may have the whole burst again.
-                silence = now - self._burst / self._per_second
-                self._left = {each: last for each, last in self._left.items() if last[1] > silence}
-            left, since = self._left.get(address, (self._burst, now))
-            left = min(self._burst, left + (now - since) * self._per_second)
-            welcome = left >= 1
-            self._left[address] = (left - welcome, now)
-            return 0.0 if welcome else (1 - left) / self._per_second
+            if len(self._allowances) > MOST_ADDRESSES:
+                # An address that was silent since then has its whole burst again, like a new one.
+                full_since = now - self._burst / self._per_second
+                self._allowances = {
+                    known: allowance for known, allowance in self._allowances.items() if allowance[1] > full_since
+                }
+            allowed, last = self._allowances.get(address, (self._burst, now))
+            allowed = min(self._burst, allowed + (now - last) * self._per_second)
+            accepted = allowed >= 1
+            self._allowances[address] = (allowed - accepted, now)
+            return 0.0 if accepted else (1 - allowed) / self._per_second
 
 
 def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = None) -> Starlette:
     """The server of these campaigns of a ledger; raises NoSuchCampaign."""
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
-        campaign.plan  # noqa: B018 -- made now, and not while the first worker waits for an answer
+        campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     limit = limit or RateLimit()
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
@@ -81,17 +84,17 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             if scheme.lower() != "bearer" or not token:
                 return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
-            # Without a token of the campaign nobody learns whether it exists.
-            own = await run_in_threadpool(campaign.role_of, token) if campaign else None
-            if campaign is None or own is None:
-                return _error(403, "this token is not one of such a campaign")
-            if not own.includes(role):
-                return _error(403, f"this needs a token of role {role}, yours is {own}")
+            # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
+            bearer = await run_in_threadpool(campaign.role_of, token) if campaign else None
+            if campaign is None or bearer is None:
+                return _error(403, "no campaign here has this name and this token: check both")
+            if not bearer.includes(role):
+                return _error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one")
             try:
                 document = await _document(request)
                 return JSONResponse(await run_in_threadpool(operation, ledger, campaign, document))
             except TooLarge:
-                return _error(413, f"a request may have {LARGEST_BODY} bytes")
+                return _error(413, f"a request may have {LARGEST_BODY} bytes: send less at a time")
             except BadMessage as error:
                 return _error(400, str(error))
             except WorkerDistrusted as error:
@@ -133,7 +136,7 @@ async def _document(request: Request) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadMessage(f"the body is no JSON ({error})") from error
+        raise BadMessage(f"the body is not JSON ({error})") from error
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
@@ -149,8 +152,8 @@ def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
 def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     names = "worker", "host", "process", "device_kind"
     fields = wire.exactly(document, *names)
-    worker, host, process, device_kind = (wire.text(fields[name]) for name in names)
-    ledger.enrol(worker[:36], host[:255], process[:80], device_kind[:10])
+    worker_id, host, process, device_kind = (wire.text(fields[name]) for name in names)
+    ledger.enrol(worker_id[:36], host[:255], process[:80], device_kind[:10])
     return {}
 
 
@@ -181,9 +184,9 @@ def _fail(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
 
 def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "deliveries")
-    deliveries = [wire.delivery_of(each) for each in wire.several(fields["deliveries"])]
-    if any(each.evaluation.result.index >= campaign.tasks for each in deliveries):
-        raise BadMessage(f"the campaign has {campaign.tasks} tasks")
+    deliveries = [wire.delivery_of(delivery) for delivery in wire.several(fields["deliveries"])]
+    if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
+        raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
     return {"events": campaign.deliver(deliveries)}
 
 
@@ -196,4 +199,4 @@ def _seconds(value: Any) -> float:
 
 
 def _attempts(fields: dict[str, Any]) -> list[int]:
-    return [wire.integer(each) for each in wire.several(fields["attempts"])]
+    return [wire.integer(attempt) for attempt in wire.several(fields["attempts"])]

@@ -1,8 +1,8 @@
 """The tasks of a campaign behind a task server, as a source for a run.
 
-Results are kept in the worker's outbox until they have arrived.  The server may be away, restart, or forget
-this worker's leases: work goes on with the tasks at hand, and their results are delivered when it is back; a
-late result counts or confirms.
+Results stay in the worker's outbox until the server has them.  While the server is away, the worker goes on
+with the tasks that it holds and delivers their results later.  The server accepts a late result even when the
+lease has expired: it is the first one of its task, or it confirms the first one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ from jobs.sources import remark
 from langford.methods import PlanKey
 
 WAIT_SECONDS = 0.5
-"""For results, which end the wait at once; signals and the return of the server are noticed after it."""
+"""How long a run waits for a result before it looks for signals and asks whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
-"""Between questions for work while other workers hold all of it: longer and longer, for there may be
-thousands who ask."""
+"""First and longest time between two requests for work while other workers hold all tasks.  The time doubles,
+because thousands of workers may ask."""
 
 
 class ServerTasks:
-    """The tasks of a server's campaign; a run waits while others hold the rest."""
+    """The tasks of a campaign behind a server; a run waits while other workers hold all of them.
+
+    What it knows of the campaign is from the last time that it asked the server.
+
+    Attributes:
+        wait_seconds: see :class:`jobs.sources.TaskSource`.
+    """
 
     wait_seconds = WAIT_SECONDS
 
@@ -42,9 +48,11 @@ class ServerTasks:
     ) -> None:
         """
         Args:
-            identity: the worker that holds the leases.
-            say: told what is worth knowing, in words.
-            lease_seconds: how long a lease lasts after the last sign of life.
+            server: the campaign on its server.
+            outbox: keeps results until the server has them.
+            identity: of the worker that holds the leases.
+            say: called with remarks for the user.
+            lease_seconds: how long a lease lasts after its last renewal.
         """
         self._server, self._outbox, self._identity = server, outbox, identity
         self._say, self._lease_seconds = say, lease_seconds
@@ -60,7 +68,7 @@ class ServerTasks:
 
     @property
     def ready(self) -> bool:
-        """Whether the server has told about the campaign; asks it when it is time to.  Raises ServerRefuses."""
+        """Whether the server has described the campaign; asks it when it is time to.  Raises ServerRefuses."""
         if self._info is None and self._asking.due:
             self._ask(self._look)
         return self._info is not None
@@ -72,31 +80,31 @@ class ServerTasks:
 
     @property
     def tasks_done(self) -> int:
-        """When the server was last asked."""
+        """Number of tasks that are done."""
         return self._known.standing.tasks.get(TaskState.DONE, 0)
 
     @property
     def work_done(self) -> float:
-        """When the server was last asked."""
+        """Work of these tasks."""
         return self._known.standing.work.get(TaskState.DONE, 0.0)
 
     @property
     def set_aside(self) -> int:
-        """When the server was last asked; 0 before that."""
+        """Number of tasks that failed too often; 0 when the server never answered."""
         return self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
 
     @property
     def exhausted(self) -> bool:
-        """Whether all tasks are done, and no recheck is for this worker."""
+        """Whether no task is left, and no recheck that this worker may do."""
         info = self._known
         return not info.standing.unfinished and not (info.rechecks and self._served)
 
     def useful(self, workers: int) -> int:
-        """All of them, unless the campaign is done: others may give tasks back at any time."""
+        """All workers, unless the campaign is done: others may give tasks back at any time."""
         return workers if self._known.standing.unfinished or self._known.rechecks else 0
 
     def lease(self, count: int) -> list[Lease]:
-        """Up to ``count`` tasks; none while the server is away or has none."""
+        """Lease up to ``count`` tasks; none while the server is away or has none."""
         if not self._asking.due:
             return []
         leases: list[Lease] = []
@@ -104,17 +112,17 @@ class ServerTasks:
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
-        """Keep results in the outbox; :meth:`attend` sends them."""
+        """Keep results in the outbox, or in memory when its disk is full; :meth:`attend` sends them."""
         for _, delivery in finished:
             try:
                 self._outbox.put(delivery)
             except OSError as error:
-                # Better in memory than nowhere: it is delivered as soon as the server answers.
+                # Memory does not survive this process, but the result is sent as soon as the server answers.
                 self._unkept.append(delivery)
                 self._say(f"the outbox {self._outbox.folder} does not take results ({error.strerror}); make room")
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """The task itself failed."""
+        """Note that the task itself failed."""
         self._say(f"task {lease.index} failed: {reason}")
         self._ask(lambda: self._server.fail(lease.attempt, reason))
 
@@ -123,7 +131,7 @@ class ServerTasks:
         self._ask(lambda: self._server.release(attempts, outcome, note or "end"))
 
     def attend(self, attempts: Collection[int]) -> None:
-        """Deliver what waits, and renew the leases when a quarter of their time is over."""
+        """Send waiting results, and renew the leases when a quarter of their time has passed."""
         self._holding = bool(attempts)
         self._flush()
         if time.monotonic() - self._renewed > self._lease_seconds / 4:
@@ -131,7 +139,7 @@ class ServerTasks:
             self._ask(lambda: self._server.renew(attempts, self._lease_seconds))
 
     def close(self) -> None:
-        """Deliver what waits, once more."""
+        """Send waiting results once more."""
         self._flush(at_once=True)
 
     @property
@@ -140,7 +148,7 @@ class ServerTasks:
         return self._info
 
     def _ask(self, question: Callable[[], object]) -> None:
-        """Ask once; while the server is away the next question waits longer."""
+        """Send one request; each failure makes the wait before the next one longer."""
         try:
             question()
         except ServerAway as error:
@@ -152,7 +160,7 @@ class ServerTasks:
             self._away = False
 
     def _is_away(self, message: str) -> None:
-        """Say it once, until the server is back."""
+        """Note that the server is away; the message is said once until it is back."""
         if not self._away:
             self._say(message)
         self._away = True
@@ -165,13 +173,13 @@ class ServerTasks:
         if not self._enrolled:
             self._server.enrol(self._identity)
             self._enrolled = True
-        leases = self._server.lease(self._identity.worker, min(MOST_AT_ONCE, count), self._lease_seconds)
+        leases = self._server.lease(self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds)
         self._asking.succeeded()
         self._served = bool(leases)
         if leases:
             self._idling = IDLE_SECONDS
         else:
-            # Others hold the rest, or nothing is left; results of ours may still be on their way.
+            # Others hold the rest, or nothing is left but results of this worker that are not sent yet.
             self._flush(at_once=True)
             self._look()
             self._asking.pause(self._idling)
@@ -179,7 +187,7 @@ class ServerTasks:
         return leases
 
     def _flush(self, at_once: bool = False) -> None:
-        """Deliver what waits; what does not arrive stays in the outbox."""
+        """Send waiting results; those that do not arrive stay in the outbox, or in memory."""
         if not (self._sending.due or at_once):
             return
         waiting = [*self._unkept, *self._outbox.waiting()]
@@ -196,6 +204,7 @@ class ServerTasks:
                 self._outbox.remove(delivery)
                 if event not in (None, EventKind.CONFIRMED):
                     self._say(remark(delivery.evaluation.result.index, event))
-            self._unkept = []
+            # They come first in what waits; a later batch may hold more of them, and may not arrive.
+            del self._unkept[: len(batch)]
         if waiting and not self._holding:
-            self._asking.succeeded()  # that may have been the last of all
+            self._asking.succeeded()  # these may have been the last results of the campaign: ask at once

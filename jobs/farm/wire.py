@@ -1,6 +1,6 @@
-"""What travels between the task server and its workers: JSON, checked field by field.
+"""The messages between the task server and its workers: JSON, checked field by field.
 
-Integers of results travel as decimal text: they exceed what JSON readers keep exact.
+The integers of results are decimal text: they exceed what readers of JSON keep exactly.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from db import Delivery, Lease, Standing
+from jobs.identity import Identity
 from langford.errors import LangfordError
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -20,7 +21,7 @@ LONGEST_TEXT = 4_000
 MOST_AT_ONCE = 1_000
 T = TypeVar("T")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""JSON can spell halves of characters, which no encoding has."""
+"""Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
 
 
 class BadMessage(LangfordError):
@@ -29,15 +30,15 @@ class BadMessage(LangfordError):
 
 @dataclass(frozen=True)
 class CampaignInfo:
-    """What a worker has to know of a campaign, and how far it is.
+    """A campaign as a server describes it to its workers.
 
     Attributes:
-        name: the campaign's.
+        name: of the campaign.
         key: its plan.
         tasks: number of tasks.
-        work: estimated work of all tasks.
+        work: estimated work of all tasks, in the method's unit.
         standing: tasks and work by state.
-        rechecks: tasks with a result that wait for another worker's.
+        rechecks: number of results that wait for another worker to evaluate them again.
     """
 
     name: str
@@ -49,7 +50,7 @@ class CampaignInfo:
 
 
 def info_document(info: CampaignInfo) -> dict[str, Any]:
-    """What is known of a campaign as JSON."""
+    """The description of a campaign as JSON."""
     return {
         "name": info.name,
         "problem": info.key.problem.name,
@@ -64,12 +65,14 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
 
 
 def info_of(document: Any) -> CampaignInfo:
-    """The CampaignInfo that a document of the server holds; raises BadMessage."""
+    """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
     names = "name", "problem", "method", "depth", "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
     try:
         fields = exactly(document, *names)
     except BadMessage as error:
-        raise BadMessage(f"the server describes its campaign in another way ({error}): use its version") from error
+        raise BadMessage(
+            f"the server describes its campaign in another way ({error}): use the server's version of langford"
+        ) from error
     key = PlanKey(Problem.parse(text(fields["problem"])), text(fields["method"]), integer(fields["depth"]))
     standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
     return CampaignInfo(
@@ -82,17 +85,27 @@ def info_of(document: Any) -> CampaignInfo:
     )
 
 
+def identity_document(identity: Identity) -> dict[str, Any]:
+    """A worker's identity as JSON."""
+    return {
+        "worker": identity.worker_id,
+        "host": identity.host,
+        "process": identity.process,
+        "device_kind": identity.device_kind,
+    }
+
+
 def delivery_document(delivery: Delivery) -> dict[str, Any]:
     """A delivery as JSON."""
     return {"attempt": delivery.attempt, **delivery.evaluation.to_document()}
 
 
 def delivery_of(document: Any) -> Delivery:
-    """The delivery that a document holds; raises BadMessage."""
+    """The delivery in a document; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "value", "residue", "evaluated", "seconds", "provenance")
     index = fields["index"]
     if isinstance(index, str) and index.isascii() and index.isdecimal():
-        index = int(index[:LONGEST_TEXT])  # outboxes of version 0.1 have it as text
+        index = int(index[:LONGEST_TEXT])  # outboxes of version 0.1 have the index as text
     checked = {
         **fields,
         "index": integer(index),
@@ -106,48 +119,48 @@ def delivery_of(document: Any) -> Delivery:
 
 
 def lease_of(document: Any) -> Lease:
-    """The lease that a document holds; raises BadMessage."""
+    """The lease in a document; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "work")
     return Lease(integer(fields["attempt"]), integer(fields["index"]), real(fields["work"]))
 
 
 def exactly(document: Any, *names: str) -> dict[str, Any]:
-    """The document, which has these fields and no others."""
+    """The document, if it has these fields and no others; raises BadMessage."""
     if not isinstance(document, dict) or set(document) != set(names):
         raise BadMessage(f"expected an object with {', '.join(names)}")
     return document
 
 
 def integer(value: Any, least: int = 0, most: int = 2**62) -> int:
-    """A JSON integer within bounds."""
+    """An integer within bounds; raises BadMessage."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise BadMessage(f"expected an integer from {least} to {most}, not {value!r:.60}")
     return value
 
 
 def real(value: Any) -> float:
-    """A finite non-negative number."""
+    """A number from 0 to below 1e30; raises BadMessage."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e30:
-        raise BadMessage(f"expected a number, not {value!r:.60}")
+        raise BadMessage(f"expected a number from 0 to below 1e30, not {value!r:.60}")
     return float(value)
 
 
 def text(value: Any) -> str:
-    """A short text that databases keep as it is."""
+    """A short text that every database accepts; raises BadMessage."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or NO_TEXT.search(value):
         raise BadMessage(f"expected a text of at most {LONGEST_TEXT} characters")
     return value
 
 
-def by_state(value: Any, figure: Callable[[Any], T]) -> dict[str, T]:
-    """A figure for each state of tasks."""
+def by_state(value: Any, number: Callable[[Any], T]) -> dict[str, T]:
+    """A number for each state of tasks, each checked by ``number``; raises BadMessage."""
     if not isinstance(value, dict):
-        raise BadMessage("expected an object with a figure for each state")
-    return {text(state): figure(entry) for state, entry in value.items()}
+        raise BadMessage("expected an object with a number for each state")
+    return {text(state): number(entry) for state, entry in value.items()}
 
 
 def several(values: Any) -> list[Any]:
-    """A list that is not too long."""
+    """A list of at most MOST_AT_ONCE entries; raises BadMessage."""
     if not isinstance(values, list) or len(values) > MOST_AT_ONCE:
-        raise BadMessage(f"expected a list of at most {MOST_AT_ONCE}")
+        raise BadMessage(f"expected a list of at most {MOST_AT_ONCE} entries")
     return values

@@ -1,5 +1,5 @@
-"""Counting with MPI: every rank a worker (static), or rank 0 with the ledger and the others its workers.
+"""Counting with MPI: every rank evaluates its share, or rank 0 gives the tasks of a ledger to the others.
 
-Messages are JSON; a rank that waits sleeps, it does not spin.  MPI ends all ranks when one dies: then
-the ledger has what was committed, and the next run goes on from there.
+Messages are JSON.  A rank that waits sleeps, it does not spin.  When one rank dies, MPI ends them all: the
+ledger has the results that were committed, and the next run goes on from there.
 """

@@ -1,6 +1,6 @@
-"""What ranks send one another: JSON in bytes, of any length.
+"""Messages between ranks: JSON in bytes, of any length.
 
-mpi4py is an optional dependency: it is imported where ranks talk.
+mpi4py is an optional dependency: the functions that need it import it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 TASK, REPLY = 1, 2
-"""Tags of messages: a task for a rank, and what became of it."""
+"""Tags of messages: a task for a rank, and the rank's reply."""
 STOP = -1
 """The token of the message that ends a rank."""
 SHORTEST_SLEEP, LONGEST_SLEEP = 1e-5, 2e-3
+"""Seconds between two looks for a message; the time doubles."""
 
 
 def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterator[int]:
-    """Ranks whose messages wait, as long as there are any; waits up to ``timeout`` seconds for the first."""
+    """Yield the rank of each waiting message, after a wait of up to ``timeout`` seconds for the first one.
+
+    The caller receives the message before it asks for the next rank.  ``timeout`` None: no limit.
+    """
     from mpi4py import MPI
 
     status = MPI.Status()
@@ -39,7 +43,7 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterato
 
 
 def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
-    """The next message of a rank."""
+    """Receive the next message of a rank."""
     from mpi4py import MPI
 
     status = MPI.Status()
@@ -49,15 +53,15 @@ def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
     return bytes(content)
 
 
-def gather(communicator: Intracomm, own: bytes) -> list[bytes] | None:
-    """The bytes of every rank, at rank 0; None at the others."""
+def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:
+    """Send bytes to rank 0; returns those of every rank at rank 0, None at the other ranks."""
     from mpi4py import MPI
 
     sizes = np.zeros(communicator.size, np.int64)
-    communicator.Gather(np.array([len(own)], np.int64), sizes, root=0)
-    everything = bytearray(int(sizes.sum()))
-    communicator.Gatherv([own, MPI.BYTE], [everything, sizes, MPI.BYTE], root=0)
+    communicator.Gather(np.array([len(content)], np.int64), sizes, root=0)
+    gathered = bytearray(int(sizes.sum()))
+    communicator.Gatherv([content, MPI.BYTE], [gathered, sizes, MPI.BYTE], root=0)
     if communicator.rank:
         return None
     ends = np.cumsum(sizes)
-    return [bytes(everything[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    return [bytes(gathered[end - size : end]) for size, end in zip(sizes, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""The other ranks as a pool of workers for rank 0, and what they do."""
+"""The other ranks as a pool of workers for rank 0, and the program of these ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RankPool:
-    """Implements jobs.pool.Pool."""
+    """The ranks other than 0 as a :class:`jobs.pool.Pool`; each of them runs :func:`serve`."""
 
     def __init__(self, communicator: Intracomm) -> None:
         self._communicator = communicator
@@ -35,17 +35,17 @@ class RankPool:
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of all tasks handed out."""
+        """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for tokens in self._tokens.values() for token in tokens]
 
     def submit(self, token: int, index: int) -> None:
-        """Hand a task to the least busy rank; call only with idle slots."""
+        """Give a task to the least busy rank, see :meth:`jobs.pool.Pool.submit`."""
         rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
         self._tokens[rank].add(token)
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """Everything that happened, waiting up to ``timeout`` seconds for the first."""
+        """All news of the ranks, see :meth:`jobs.pool.Pool.poll`."""
         for rank in waiting(self._communicator, REPLY, timeout):
             document = json.loads(receive(self._communicator, rank, REPLY))
             token = document["token"]
@@ -56,7 +56,7 @@ class RankPool:
                 yield Finished(token, Evaluation.from_document(document["evaluation"]))
 
     def stop(self) -> None:
-        """Tell all ranks to end when they have done what they hold; once is enough."""
+        """Tell all ranks to end after the tasks that they hold; a second call does nothing."""
         ranks = [] if self._stopped else self._tokens
         self._stopped = True
         for rank in ranks:
@@ -64,9 +64,9 @@ class RankPool:
 
 
 def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
-    """What a rank other than 0 does: evaluate what comes until told to stop.
+    """The program of a rank other than 0: evaluate tasks until rank 0 says stop.
 
-    Rank 0 decides what a signal means: the launcher passes it to all.
+    Signals are ignored, because the launcher passes them to all ranks: rank 0 alone decides what to do.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Count by MPI without a ledger: each rank derives its own tasks from its rank."""
+"""Count with MPI and without a ledger: the number of a rank determines its tasks."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ if TYPE_CHECKING:
 
 
 def share(plan: Plan, rank: int, size: int) -> list[int]:
-    """The tasks of a rank: every size-th, by falling work, dealt out back and forth."""
+    """The tasks of a rank, one from each round of ``size`` tasks by falling work.
+
+    The ranks take their tasks in order in one round, and in reverse order in the next: so their shares of the
+    work are almost equal.
+    """
     order = np.argsort(-plan.work, kind="stable")
     rounds = [order[start : start + size] for start in range(0, len(order), size)]
-    dealt = [part if number % 2 == 0 else _turned(part, size) for number, part in enumerate(rounds)]
-    return [int(part[rank]) for part in dealt if rank < len(part) and part[rank] >= 0]
+    dealt = [tasks if number % 2 == 0 else _reversed(tasks, size) for number, tasks in enumerate(rounds)]
+    return [int(tasks[rank]) for tasks in dealt if rank < len(tasks) and tasks[rank] >= 0]
 
 
-def _turned(part: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """A round in reverse, filled up with −1 at the start."""
+def _reversed(tasks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """A round in reverse order, int64[size], filled up with −1 at the start."""
     padded = np.full(size, -1)
-    padded[size - len(part) :] = part[::-1]
+    padded[size - len(tasks) :] = tasks[::-1]
     return padded
 
 
@@ -41,22 +45,22 @@ def count_static(
     device: Device,
     tell: Callable[[float, float], None] = lambda done, seconds: None,
 ) -> tuple[Count, float] | None:
-    """Each rank evaluates its share; rank 0 gets the count and the seconds, the others None.
+    """Evaluate this rank's share; returns the count and the seconds at rank 0, None at the other ranks.
 
-    ``tell(work done, seconds)`` is called after every task of the rank.
+    ``tell(work done, seconds)`` is called after every task of the rank.  Raises CheckFailed.
     """
     plan = plan_of(key)
     plan.evaluator(device)
     communicator.Barrier()
     start = time.perf_counter()
-    done, own = 0.0, []
+    work_done, documents = 0.0, []
     for index in share(plan, communicator.rank, communicator.size):
         result = evaluate(plan, index, device).result
-        own.append({"index": index, **result.to_text()})
-        done += float(plan.work[index])
-        tell(done, time.perf_counter() - start)
-    gathered = gather(communicator, json.dumps(own).encode())
+        documents.append({"index": index, **result.to_text()})
+        work_done += float(plan.work[index])
+        tell(work_done, time.perf_counter() - start)
+    gathered = gather(communicator, json.dumps(documents).encode())
     if gathered is None:
         return None
-    results = [PartialResult.from_text(**document) for part in gathered for document in json.loads(part)]
+    results = [PartialResult.from_text(**document) for message in gathered for document in json.loads(message)]
     return merge(plan, results), time.perf_counter() - start

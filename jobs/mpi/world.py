@@ -1,4 +1,4 @@
-"""MPI's world of this program, and which device each rank takes."""
+"""The ranks of this MPI program, and the device of each rank."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ class NoMpi(LangfordError):
 
 
 class SeparateWorlds(LangfordError):
-    """Several processes were started, but each is an MPI world of its own."""
+    """Several processes were started, but MPI does not connect them: each one is alone."""
+
+
+class TooFewRanks(LangfordError):
+    """There is no rank besides rank 0, which only gives tasks to others."""
 
 
 def world() -> Intracomm:
@@ -29,16 +33,17 @@ def world() -> Intracomm:
     started = int(os.environ.get("SLURM_NTASKS", "1"))
     if MPI.COMM_WORLD.size == 1 and started > 1:
         raise SeparateWorlds(
-            f"SLURM started {started} tasks, but each is alone in its MPI world: srun and this MPI library do not "
-            "talk; start with `mpirun`, or with `srun --mpi=pmi2` (see `srun --mpi=list`)"
+            f"SLURM started {started} tasks, but MPI does not connect them: srun and this MPI library do not work "
+            "together; start with `mpirun`, or with `srun --mpi=pmi2` (see `srun --mpi=list`)"
         )
     return MPI.COMM_WORLD
 
 
 def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Device:
-    """The device of this rank: a core, or one of the GPUs of its host, dealt out to the ranks that compute.
+    """The device of this rank: a core, or a GPU of its host; the ranks that compute there take the GPUs in turn.
 
     Args:
+        communicator: all ranks; each of them makes this call.
         kind: "cpu" or "cuda".
         first_computes: whether rank 0 computes too.
 
@@ -46,12 +51,12 @@ def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Devic
     """
     from mpi4py import MPI
 
-    here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
-    ranks = here.allgather(communicator.rank)
-    here.Free()
+    on_this_host = communicator.Split_type(MPI.COMM_TYPE_SHARED)
+    ranks = on_this_host.allgather(communicator.rank)
+    on_this_host.Free()
     if kind == CPU.kind:
         return CPU
     computing = [rank for rank in ranks if first_computes or rank]
     gpus = devices(kind)
-    turn = computing.index(communicator.rank) if communicator.rank in computing else 0
-    return gpus[turn % len(gpus)]
+    position = computing.index(communicator.rank) if communicator.rank in computing else 0
+    return gpus[position % len(gpus)]

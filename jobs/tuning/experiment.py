@@ -13,7 +13,9 @@ from langford.methods import Plan, merge
 from langford.result import PartialResult
 
 NOISE = 0.02
+"""Relative difference of times that means nothing."""
 LONGEST_TRIAL = 5.0
+"""Seconds of a trial after which no longer one follows."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,10 @@ class Trial:
     """One point of a figure.
 
     Attributes:
-        x: where it stands on the axis of its experiment.
+        x: its position on the axis of the experiment.
         seconds: median over the repetitions.
-        settings: what was changed for it.
-        note: what else is worth knowing ("35 registers").
+        settings: the settings that were changed for it.
+        note: a remark, like "35 registers".
     """
 
     x: float
@@ -35,16 +37,16 @@ class Trial:
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
     """The trials up to the first that takes longer than LONGEST_TRIAL; their times grow along the axis."""
-    done = []
+    measured = []
     for trial in trials:
-        done.append(trial)
+        measured.append(trial)
         if trial.seconds > LONGEST_TRIAL:
             break
-    return tuple(done)
+    return tuple(measured)
 
 
 def core_counts(cores: int) -> list[int]:
-    """The numbers of cores to try: the powers of two below all, and all."""
+    """The numbers of cores to try: the powers of two below ``cores``, and ``cores``."""
     return sorted({*(2**k for k in range(cores.bit_length())), cores})
 
 
@@ -67,10 +69,10 @@ class Experiment:
 
     Attributes:
         name: short and unique, for file names.
-        title: which problem is counted, how and where.
-        x_label: what the axis shows.
+        title: the problem, the method and the device.
+        x_label: the label of the axis.
         curves: one or several lines.
-        shows: the figure or table of the thesis that it repeats, or what it compares.
+        shows: the figure or table of the thesis that it repeats, or the comparison that it makes.
     """
 
     name: str
@@ -87,7 +89,7 @@ class Experiment:
         return next(trial for trial in trials if trial.seconds <= fastest * (1 + NOISE))
 
     def document(self) -> dict[str, Any]:
-        """The experiment as JSON."""
+        """The experiment as an object of JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -123,8 +125,16 @@ class Stopwatch:
         """A stopwatch with the same settings, for another problem."""
         return Stopwatch(self._repetitions, self._tell)
 
-    def seconds(self, what: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
-        """Median seconds of ``count``, which evaluates every task of ``plan``; raises CheckFailed."""
+    def seconds(self, label: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
+        """Median seconds of a count.
+
+        Args:
+            label: names the settings in messages.
+            plan: whose tasks are evaluated.
+            count: evaluates every task of the plan.
+
+        Raises CheckFailed when the count differs from an earlier one.
+        """
         times = []
         for _ in range(self._repetitions):
             start = time.perf_counter()
@@ -133,8 +143,9 @@ class Stopwatch:
             published = merge(plan, results).published
             if self._published not in (None, published):
                 raise CheckFailed(
-                    f"{what} counts {published:,}, others {self._published:,}: do not trust this machine"
+                    f"{label} counts {published:,}, others {self._published:,}: do not trust this machine"
                 )
             self._published = published
-        self._tell(f"{what}: {statistics.median(times):.3g} s")
-        return statistics.median(times)
+        median = statistics.median(times)
+        self._tell(f"{label}: {median:.3g} s")
+        return median

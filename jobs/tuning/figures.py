@@ -1,4 +1,4 @@
-"""Figures of experiments: seconds over the setting that was varied, one line per curve."""
+"""Figures of experiments: seconds against the setting that was varied, one line per curve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langford.drawing import CannotDraw
 
 
 def save(experiment: Experiment, path: Path) -> None:
-    """Draw an experiment into a file of the kind that its name ends in; raises CannotDraw without matplotlib."""
+    """Draw an experiment into a file, whose suffix chooses the format; raises CannotDraw without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -37,5 +37,5 @@ def save(experiment: Experiment, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text
+    with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text, not outlines
         figure.savefig(path, dpi=120)

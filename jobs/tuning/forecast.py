@@ -1,8 +1,8 @@
-"""How long a count will take, before it starts.
+"""A forecast of the time of a count.
 
-The work of a sum is known exactly (points); its speed is measured on one small task of the same kind.
-The work of a search is not known: the time of a smaller problem is measured, and grows by a factor per
-colour that benchmarks show.
+The work of a sum is known exactly, in points; its speed is measured on one small task of the same kind.
+The work of a search is not known: the time of a smaller problem is measured and multiplied by a factor for each
+further colour, which benchmarks have shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from langford.variants import DIFFERENCES
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
-    """Expected seconds of one core for the whole count, within a factor of about 2; 0 when it takes an instant."""
+    """Expected seconds of one core for the whole count, within a factor of about 2; 0 for a short count."""
     speed = method.speed.get(problem.copies) or method.speed[0]
     if problem.n <= speed.instant:
         return 0.0
@@ -25,7 +25,7 @@ def core_seconds(problem: Problem, method: Method) -> float:
 
 
 def _summed(problem: Problem, probe: Problem, method: Method) -> float:
-    """Points are known, the speed is measured on one task of a smaller problem."""
+    """Seconds of one core for a sum, from one task of a smaller problem."""
     plan = method.plan(probe, method.depths(probe)[-1] // 2 // 4 * 4)
     task = int(plan.work.argsort()[len(plan.work) // 2])
     seconds = evaluate(plan, task).seconds * float(plan.work.sum()) / float(plan.work[task])
@@ -34,13 +34,13 @@ def _summed(problem: Problem, probe: Problem, method: Method) -> float:
 
 
 def _searched(probe: Problem, method: Method) -> float:
-    """Seconds of one core for a smaller problem."""
+    """Seconds of one core for the search of a smaller problem."""
     plan = method.plan(probe, method.suggested_depth(probe))
     return sum(evaluate(plan, task).seconds for task in plan.tasks)
 
 
 def _smaller(problem: Problem, n: int) -> Problem:
-    """The problem, or one of its kind with n colours if it has more."""
+    """The problem, or one of the same kind with n colours if it has more."""
     if problem.n <= n:
         return problem
     variant = "langford" if problem.variant == DIFFERENCES else problem.variant

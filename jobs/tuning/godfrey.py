@@ -21,12 +21,12 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
 class GodfreyBench:
-    """One problem on one GPU.
+    """Measurements of one problem on one GPU.
 
     Attributes:
         problem: what is counted.
         cores: threads that compute beside the GPU.
-        launch: the one that has proved best so far.
+        launch: the fastest one so far.
     """
 
     def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
@@ -34,7 +34,7 @@ class GodfreyBench:
         self._compiler, self._watch = compiler, watch
 
     def plan(self, depth: int) -> GodfreyPlan:
-        """Tasks at a depth."""
+        """The problem's plan at a depth."""
         plan = find_method("godfrey", self.problem).plan(self.problem, depth)
         assert isinstance(plan, GodfreyPlan)
         return plan
@@ -42,28 +42,29 @@ class GodfreyBench:
     def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
         """Count on the GPU alone."""
         gpu = GodfreyOnGpu(plan, self._compiler, launch)
-        what = f"{launch.threads} threads, {launch.blocks} blocks"
-        seconds = self._watch.seconds(what, plan, lambda: map(gpu.evaluate, range(len(plan.work))))
+        label = f"{launch.threads} threads, {launch.blocks} blocks"
+        seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.tasks))
         return Trial(launch.blocks or 0, seconds, asdict(launch))
 
     def shared(self, plan: GodfreyPlan, share: float) -> Trial:
-        """Count with the last tasks, a share of all, on the cores."""
+        """Count on the GPU and the cores; ``share`` of the tasks, the last ones, are for the cores."""
         gpu = GodfreyOnGpu(plan, self._compiler, self.launch)
-        border = len(plan.work) - round(share * len(plan.work))
+        tasks_on_gpu = len(plan.tasks) - round(share * len(plan.tasks))
 
         def both() -> Iterable[PartialResult]:
             with ThreadPoolExecutor(self.cores) as pool:
-                rest = [pool.submit(plan.evaluate, index) for index in range(border, len(plan.work))]
-                yield from map(gpu.evaluate, range(border))
-                yield from (future.result() for future in rest)
+                on_cores = [pool.submit(plan.evaluate, index) for index in plan.tasks[tasks_on_gpu:]]
+                yield from map(gpu.evaluate, plan.tasks[:tasks_on_gpu])
+                yield from (future.result() for future in on_cores)
 
-        actual = 1 - border / len(plan.work)
-        seconds = self._watch.seconds(f"depth {plan.depth}, {100 * actual:.2g}% on cores", plan, both)
-        return Trial(actual, seconds, {"depth": plan.depth, "share": actual})
+        actual_share = 1 - tasks_on_gpu / len(plan.tasks)
+        label = f"depth {plan.depth}, {100 * actual_share:.2g}% on cores"
+        seconds = self._watch.seconds(label, plan, both)
+        return Trial(actual_share, seconds, {"depth": plan.depth, "share": actual_share})
 
 
 def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
-    """Launch, then depth and share; ``bench.launch`` is best at the end."""
+    """Yield two experiments: the launch, then depth and share; at the end ``bench.launch`` is the fastest."""
     plan = bench.plan(4)
     title = f"{bench.problem} by godfrey on a GPU"
     grid = Experiment(

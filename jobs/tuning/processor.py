@@ -1,4 +1,4 @@
-"""The experiments for the cores of a machine: task depth, and how many cores."""
+"""The experiments for the cores of a machine: the depth of tasks, and the number of cores."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from langford.problem import Problem
 from langford.result import PartialResult
 
 DEPTHS = 5
-"""How many depths are tried, with the suggested one in the middle."""
+"""Number of depths that are tried, with the suggested one in the middle."""
 
 
 def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> Iterator[Experiment]:
     """Yield two experiments: the depth of the tasks on all cores, then the number of cores at the best depth."""
     suggested = method.suggested_depth(problem)
     step = 1 if method.unit == "nodes" else 2
-    around = range(suggested - step * (DEPTHS // 2), suggested + step * (DEPTHS // 2) + 1, step)
+    candidates = range(suggested - step * (DEPTHS // 2), suggested + step * (DEPTHS // 2) + 1, step)
     trials = []
-    for depth in (depth for depth in around if depth in method.depths(problem)):
+    for depth in (depth for depth in candidates if depth in method.depths(problem)):
         plan = method.plan(problem, depth)
         plan.evaluator()
         seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
@@ -52,6 +52,6 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 
 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
-    """All results of a plan, largest tasks first, by ``cores`` threads."""
+    """The results of all tasks of a plan, largest tasks first, by ``cores`` threads."""
     with ThreadPoolExecutor(cores) as pool:
         yield from pool.map(plan.evaluate, plan.largest_first())

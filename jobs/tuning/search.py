@@ -1,6 +1,6 @@
-"""The experiments for backtracking on a GPU (thesis, figures 1.9 to 1.11, and what it did not try).
+"""The experiments for backtracking on a GPU: figures 1.9 to 1.11 of the thesis, and some that it did not make.
 
-Each is run with the best settings of those before it.
+Each experiment uses the best settings of those before it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from langford.problem import Problem
 from langford.result import PartialResult
 
 AROUND = 2
+"""How far the numbers of colours per lane that are tried lie from the usual one."""
 THREADS = (64, 96, 128, 256, 512)
 WAITING = (1, 2, 4, 8, 16, 32)
 STREAMS = range(1, 8)
@@ -33,12 +34,12 @@ SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 class Bench:
-    """One problem and one method on one GPU.
+    """Measurements of one problem and one method on one GPU.
 
     Attributes:
-        plan: what is counted each time.
-        settings: those that have proved best so far.
-        cores: that feed the GPU and compute beside it.
+        plan: whose tasks are evaluated each time.
+        settings: the fastest ones so far.
+        cores: number of threads that feed the GPU and compute beside it.
     """
 
     def __init__(
@@ -51,17 +52,23 @@ class Bench:
         self._compiler, self._watch = compiler, watch
 
     def trial(self, x: float, plan: BacktrackingPlan | None = None, **changes: Any) -> Trial:
-        """Count with some settings changed."""
+        """Count with some settings changed.
+
+        Args:
+            x: position of the trial on the axis of its experiment.
+            plan: None: the plan of the bench.
+            changes: settings by name.
+        """
         plan = plan or self.plan
         gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
-        what = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
-        seconds = self._watch.seconds(what, plan, lambda: counted(plan, gpu))
+        label = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
+        seconds = self._watch.seconds(label, plan, lambda: counted(plan, gpu))
         total = max(1, gpu.on_gpu + gpu.on_cores)
         note = f"{gpu.program.registers} registers, {100 * gpu.on_cores / total:.2g}% of the sub-tasks on cores"
         return Trial(x, seconds, changes, note)
 
     def adopt(self, experiment: Experiment) -> Experiment:
-        """Go on with what was best."""
+        """Keep the best settings of an experiment; returns the experiment."""
         self.settings = replace(self.settings, **experiment.best.settings)
         return experiment
 
@@ -69,7 +76,7 @@ class Bench:
 def on_gpu(
     plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: Settings
 ) -> BacktrackingOnGpu[MillerPlan] | BacktrackingOnGpu[RegularPlan]:
-    """The evaluator of a plan with a compiler and settings of one's own."""
+    """The evaluator of a plan on a GPU, with these settings instead of those in the profile."""
     if isinstance(plan, RegularPlan):
         return RegularOnGpu(plan, compiler, cores, settings)
     assert isinstance(plan, MillerPlan)
@@ -77,28 +84,31 @@ def on_gpu(
 
 
 def counted(plan: BacktrackingPlan, gpu: Evaluator) -> Iterable[PartialResult]:
-    """All results of a plan, largest tasks first."""
+    """The results of all tasks of a plan, largest tasks first."""
     return map(gpu.evaluate, plan.largest_first())
 
 
 def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
-    """r, launch, schedule, streams, cores, share; ``bench.settings`` is best at the end."""
+    """Yield the experiments: colours per lane, launch, schedule, streams, cores and share.
+
+    At the end ``bench.settings`` are the fastest.
+    """
     plan = bench.plan
     title = f"{plan.problem} by {plan.method.name} on a GPU"
     most = plan.problem.n - 1
     usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
-    around = range(usual - AROUND, usual + AROUND + 1)
+    candidates = range(usual - AROUND, usual + AROUND + 1)
     yield bench.adopt(
         Experiment(
             "lane-colours",
             title,
             "r, colours placed by a lane",
-            (Curve(plan.method.name, tuple(bench.trial(r, lane_colours=r) for r in around if 1 <= r <= most)),),
+            (Curve(plan.method.name, tuple(bench.trial(r, lane_colours=r) for r in candidates if 1 <= r <= most)),),
             "r and registers, section 1.2.4",
         )
     )
     if isinstance(plan, RegularPlan):
-        free = (
+        test_free = (
             bench.trial(r, RegularPlan(plan.method, plan.problem, plan.depth, r))
             for r in range(1, MOST_TEST_FREE + 1)
         )
@@ -106,7 +116,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
             "test-free",
             title,
             "colours without a test in between",
-            (Curve(plan.method.name, until_slow(free)),),
+            (Curve(plan.method.name, until_slow(test_free)),),
             "r and registers, section 1.2.4",
         )
     yield bench.adopt(

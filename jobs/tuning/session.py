@@ -1,4 +1,4 @@
-"""All experiments of one method on this machine, and what is kept of them."""
+"""All experiments of one method on this machine; the best settings are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from langford.problem import Problem
 from langford.profile import save_settings
 
 CORE_SECONDS = 10.0
-"""Longest count, in seconds of one core, of the experiments on the cores."""
+"""Most expensive count of the experiments on the cores, in seconds of one core."""
 
 GPU = Device("cuda", 0)
 
@@ -35,12 +35,13 @@ def experiments(
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
 
     Args:
-        problem: what is counted each time; on the cores a smaller one where it takes them long.
-        repetitions: counts with each setting, whose median is taken.
-        say: told each time that was measured, and what was kept or left out.
-        save: keep the GPU's best settings in this machine's profile.
+        problem: what is counted each time; on the cores a smaller one if it would take long there.
+        method: how it is counted.
+        repetitions: number of counts with the same settings, whose median is taken.
+        say: called with each measured time, and with remarks for the user.
+        save: keep the best settings of the GPU in the profile of this machine.
 
-    Raises CheckFailed when two settings give two counts, BadProfile or OSError when nothing can be kept.
+    Raises CheckFailed when two counts differ, BadProfile or OSError when the settings cannot be kept.
     """
     watch = Stopwatch(repetitions, say)
     smaller = for_cores(problem, method)
@@ -66,7 +67,7 @@ def experiments(
 
 
 def for_cores(problem: Problem, method: Method) -> Problem:
-    """The problem, or a smaller one of its kind that one core counts in about :data:`CORE_SECONDS`."""
+    """The problem, or a smaller one of the same kind that one core counts in about :data:`CORE_SECONDS`."""
     n = problem.n
     while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
         n -= 1

@@ -32,6 +32,7 @@ from langford.devices import CPU, cores, devices
 from langford.methods import PlanKey
 
 GPU_TASK_SECONDS = 20.0
+"""Time of a task on a GPU, unless --task-time or --depth is given."""
 
 
 @click.command(
@@ -70,7 +71,7 @@ def run(
     """Create or resume a campaign and work it off on this machine."""
     stop = StopSignals()
     chosen_devices = devices(device, workers or cores())
-    # Bad input leaves no ledger behind.
+    # Before the ledger is opened: bad input creates no ledger.
     method_of(chosen.method_name, chosen.problem())
     if chosen.depth is not None:
         chosen.key()
@@ -82,20 +83,20 @@ def run(
 
 
 def _key_to_resume(ledger: Ledger, chosen: CampaignOptions) -> PlanKey | None:
-    """The plan of the campaign that the command resumes, where no depth is given; None for a new campaign."""
+    """The plan of the campaign that the command resumes when no depth is given; None for a new campaign."""
     if chosen.depth is not None:
         return None
     problem = chosen.problem()
     method = method_of(chosen.method_name, problem)
     for campaign in ledger.campaigns():
-        same = campaign.problem == problem and campaign.key.method == method.name
-        if same and chosen.name in (None, campaign.name):
+        same_count = campaign.problem == problem and campaign.key.method == method.name
+        if same_count and chosen.name in (None, campaign.name):
             return campaign.key
     return None
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
-    """The time that a task shall take; None leaves the depth to a rule."""
+    """The time that a task shall take; None: the method suggests a depth."""
     return GPU_TASK_SECONDS if task_time is None and device_kind != CPU.kind else task_time
 
 
@@ -156,8 +157,8 @@ def verify(
     verdicts = set()
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        chosen = list(indices) or verification.choose(campaign, sample, seed)
-        for comparison in verification.compare(campaign, chosen):
+        tasks = list(indices) or verification.choose(campaign, sample, seed)
+        for comparison in verification.compare(campaign, tasks):
             print(f"task {comparison.index}: {comparison.recomputed} {comparison.verdict}")
             verdicts.add(comparison.verdict)
     if "differs" in verdicts:

@@ -17,6 +17,7 @@ from langford.estimation import estimate as estimate_by_walks
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
 LONGEST_COUNT = 31_557_600.0
+"""Seconds after which a count is refused without --anyway: a year."""
 
 
 @click.command(
@@ -47,24 +48,24 @@ def count(
         years = expected * threads / LONGEST_COUNT
         raise TooExpensive(
             f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
-            f"({years:,.0f} core years): it needs a cluster of many cores, or GPUs; "
-            f"`langford estimate {problem.n}` approximates it now (--anyway starts nevertheless)"
+            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; "
+            f"`langford estimate {problem.n}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
         display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    where = f"on {threads} cores" if on_cpu else f"on {len(chosen_devices)} GPUs"
-    split = plan(problem, method.name, device=chosen_devices[0])
-    line = ProgressLine(str(problem), float(split.work.sum()), len(split.tasks))
+    used = f"on {threads} cores" if on_cpu else f"on {len(chosen_devices)} GPUs"
+    chosen_plan = plan(problem, method.name, device=chosen_devices[0])
+    line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(
-            split, chosen_devices, lambda done, seconds: line.update(None, done, done, seconds)
+            chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
         )
     if as_json:
         display.print_json(display.count_document(problem, method.name, counted, seconds))
     else:
-        display.print_count(problem, method.name, counted, seconds, where)
+        display.print_count(problem, method.name, counted, seconds, used)
 
 
 @click.command(

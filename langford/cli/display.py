@@ -1,4 +1,4 @@
-"""How counts, remarks and durations look on a terminal and as JSON."""
+"""Counts, remarks and durations as text for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def say(message: str) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words that a person would use."""
+    """A duration in seconds as a short text, like "3.5 hours"."""
     for size, unit in ((31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 1.5 * size:
             return f"{seconds / size:,.{0 if seconds > 20 * size else 1}f} {unit}"
@@ -30,7 +30,7 @@ def duration(seconds: float) -> str:
 
 
 def count_document(problem: Problem, method: str, count: Count, seconds: float) -> dict[str, object]:
-    """A count as JSON; the numbers that can exceed 2^53 are decimal text."""
+    """A count as an object of JSON; the numbers that can exceed 2^53 are decimal text."""
     known = published(problem)
     return {
         "problem": problem.name,
@@ -46,12 +46,15 @@ def count_document(problem: Problem, method: str, count: Count, seconds: float) 
     }
 
 
-def print_count(problem: Problem, method: str, count: Count, seconds: float, where: str) -> None:
-    """Print the count, how it was found and how it was checked.
+def print_count(problem: Problem, method: str, count: Count, seconds: float, used: str) -> None:
+    """Print a count, how it was found and how it was checked.
 
     Args:
-        seconds: that it took.
-        where: what the seconds are of, after the number: "on 2 cores".
+        problem: what was counted.
+        method: name of the method.
+        count: the outcome.
+        seconds: the time that it took.
+        used: text after the time, like "on 2 cores".
     """
     print(f"{problem} = {count.published:,}")
     up_to = " up to reversal" if problem.mirrored else ""
@@ -59,7 +62,7 @@ def print_count(problem: Problem, method: str, count: Count, seconds: float, whe
     print(f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places")
     print(
         f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
-        f"{duration(seconds)} {where}{rate}"
+        f"{duration(seconds)} {used}{rate}"
     )
     for check in count.checks:
         print(f"  checked   {check}")

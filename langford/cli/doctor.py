@@ -19,7 +19,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     """Say what this machine has, try it, and say what to install.
 
     Compiles and runs a small count on the processor and on every GPU.  Exit code 1 when
-    a part is there but does not work.
+    a part is installed but does not work.
     """
     findings = []
     for finding in examine():

@@ -32,9 +32,12 @@ def draw(chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out:
     else:
         arrangement = tuple(cubes)
         if not arrangement or min(arrangement) < 0:
-            raise BadProblem("--cubes takes one label per place, 0 for an empty one")
+            raise BadProblem("give --cubes one label per place, 0 for an empty one")
         if chosen.n is not None and not explicit.is_valid(chosen.problem(), arrangement):
-            raise BadProblem(f"{','.join(map(str, cubes))} is no arrangement of {chosen.problem().name}")
+            raise BadProblem(
+                f"{','.join(map(str, cubes))} is not an arrangement of {chosen.problem().name}: correct it, or "
+                "leave N out to draw it without this check"
+            )
     if out is not None:
         drawing.save(arrangement, out)
         return

@@ -47,6 +47,6 @@ def import_(files: tuple[Path, ...], address: str) -> None:
     with Ledger(address, create=True) as ledger:
         for file in files:
             campaign, events = exchange.take(ledger, file)
-            kinds = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
-            notes = "".join(f", {number} {kind}" for kind, number in kinds.items())
+            by_kind = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
+            notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
             print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")

@@ -1,4 +1,4 @@
-"""How the command ends: the exit codes, and which error leads to which."""
+"""The exit codes of the command, and the code of each error and signal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from langford.errors import CheckFailed, Incomplete, LangfordError
 
 
 class ExitCode(IntEnum):
-    """What a script that calls ``langford`` can learn from its exit code.
+    """The exit codes of ``langford``.
 
     Attributes:
-        DONE: everything that was asked for is done.
+        DONE: the command did everything.
         TASKS_SET_ASIDE: some tasks of the campaign failed too often.
-        FAILED: a part of the machine does not work, or the program has an error; the same number.
-        BAD_INPUT: the command cannot do what it is asked; the message says what to change.
+        FAILED: a part of the machine does not work, or the program has an error; the same number as the last.
+        BAD_INPUT: the command cannot work with this input; the message says what to change.
         INCOMPLETE: some tasks of the campaign have no result yet.
         CHECK_FAILED: a result is wrong.
     """
@@ -36,5 +36,5 @@ def code_of_error(error: LangfordError) -> ExitCode:
 
 
 def code_of_signal(received: signal.Signals) -> int:
-    """The exit code of a command that a signal stopped, as shells have it: 128 + its number."""
+    """The exit code of a command that a signal stopped: 128 + its number, as in shells."""
     return 128 + received

@@ -22,7 +22,7 @@ Examples:
 )
 @problem_options
 @click.option("--count", "only_count", is_flag=True, help="Print how many, found one by one.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="K", help="Stop after K explicit.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="K", help="Stop after K arrangements.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K arrangements at random instead.")
 @seed_option
 @json_option

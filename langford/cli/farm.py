@@ -1,4 +1,4 @@
-"""``langford create``, ``token``, ``serve`` and ``work``: campaigns of many machines."""
+"""``langford create``, ``token``, ``serve`` and ``work``: campaigns on many machines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ PORT = 8765
 
 
 class OpenToAll(LangfordError):
-    """A server would send tokens over a network in the clear."""
+    """Tokens would travel over a network without encryption."""
+
+
+class NoServer(LangfordError):
+    """starlette or uvicorn, which the task server needs, is missing."""
 
 
 @click.command(
@@ -101,32 +105,31 @@ def serve(
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or _is_loopback(host)):
         raise OpenToAll(
-            f"on {host} tokens would travel in the clear: give --certificate and --key, or --insecure inside a "
-            "network that you trust"
+            f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
+            "a network that you trust"
         )
     try:
         import uvicorn
 
         from jobs.farm import server
     except ImportError as error:
-        raise LangfordError(
+        raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
         ) from error
-    ledger = Ledger(address)
-    if replicate is not None:
-        for name in names:
-            ledger.campaign(name).set_recheck_share(replicate)
-    app = server.application(ledger, names)
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
+    with Ledger(address) as ledger:
+        if replicate is not None:
+            for name in names:
+                ledger.campaign(name).set_recheck_share(replicate)
+        uvicorn.run(
+            server.application(ledger, names),
+            host=host,
+            port=port,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
 
 
 def _is_loopback(host: str) -> bool:
@@ -161,7 +164,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     type=click.FloatRange(min=1),
     default=120,
     show_default=True,
-    help="Seconds after its last sign of life that this worker's tasks go to others.",
+    help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
 )
 @click.pass_context
 def work(
@@ -178,15 +181,14 @@ def work(
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
     server = RemoteCampaign(url, token_of(token_file), certificate)
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    kept = Outbox(outbox or state / "langford" / "outbox" / server.name)
+    state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    results = Outbox(outbox or state_home / "langford" / "outbox" / server.name)
     chosen_devices = devices(device, workers or cores())
-    source = ServerTasks(server, kept, Identity.fresh(chosen_devices), display.say, lease)
+    source = ServerTasks(server, results, Identity.fresh(chosen_devices), display.say, lease)
     report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
-    waiting = len(list(kept.waiting()))
-    display.say(
-        f"{report.tasks_here} tasks done here" + (f", {waiting} results wait in {kept.folder}" if waiting else "")
-    )
+    waiting = len(list(results.waiting()))
+    remark = f", {waiting} results wait in {results.folder}" if waiting else ""
+    display.say(f"{report.tasks_here} tasks done here{remark}")
     if stop.received:
         context.exit(code_of_signal(stop.received))
     if report.stopped or waiting:

@@ -1,4 +1,4 @@
-"""A group of commands whose modules are imported when they are called, so that every command starts fast."""
+"""A group of commands that imports the module of a command when it is called: so every command starts fast."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ from langford.loading import load
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """Where a command is defined, and its line in the listing of its group.
+    """A command that is not imported yet.
 
     Attributes:
-        place: "module:attribute".
-        short_help: the first sentence of the command's own help.
+        reference: "module:name", for :func:`langford.loading.load`.
+        short_help: its line in the help of the group: the first sentence of its own help.
     """
 
-    place: str
+    reference: str
     short_help: str
 
     def load(self) -> click.Command:
-        """Import the command's module; the command."""
-        command: click.Command = load(self.place)
+        """Import the module of the command; returns the command."""
+        command: click.Command = load(self.reference)
         return command
 
 
 class LazyGroup(click.Group):
-    """A group of :class:`LazyCommand`; its help imports none of them."""
+    """A group of :class:`LazyCommand`; its help imports none of them.
+
+    Attributes:
+        table: the commands by name.
+    """
 
     def __init__(self, *args: object, table: Mapping[str, LazyCommand], **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         self.table = dict(table)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands, by alphabet."""
+        """The names of the commands in alphabetical order."""
         return sorted(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -45,7 +49,7 @@ class LazyGroup(click.Group):
         return lazy.load() if lazy else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the listing from the table alone, each command on one line as click does."""
+        """Write the list of commands from the table alone, one line for each, as click does."""
         names = self.list_commands(ctx)
         width = formatter.width - 6 - max(map(len, names))
         lines = {name: click.Command(name, help=self.table[name].short_help) for name in names}

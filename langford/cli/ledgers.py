@@ -1,4 +1,4 @@
-"""``langford ledger``: a ledger as a whole."""
+"""``langford ledger copy`` and ``upgrade``: whole ledgers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``langford`` command: the table of its commands, and how it ends."""
+"""The ``langford`` command: the table of its commands, and its exit codes."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point: every deliberate error is one line and an exit code."""
-    # numpy's BLAS, which nothing here uses, would start a thread per core in every process of a pool.
+    """Run the command; a LangfordError becomes one line on standard error and an exit code."""
+    # The BLAS of numpy, which is not used here, would start a thread per core in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         cli()
@@ -83,6 +83,6 @@ def main() -> None:
         print(f"langford: {error}", file=sys.stderr)
         sys.exit(code_of_error(error))
     except BrokenPipeError:
-        # The reader of our output (head, less) has seen enough.
+        # The reader of the output (head, less) has closed it.
         sys.stderr.close()
         sys.exit(ExitCode.DONE)

@@ -11,7 +11,7 @@ import click
 from db import Ledger
 from jobs.mpi.pool import RankPool, serve
 from jobs.mpi.static import count_static
-from jobs.mpi.world import SeparateWorlds, device_of, world
+from jobs.mpi.world import TooFewRanks, device_of, world
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.option_groups import CampaignOptions, campaign_options
@@ -33,7 +33,7 @@ Examples:
   mpirun -n 9 langford mpi langford 24 --device cuda --depth 12
 
 Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
-keeps a campaign in the ledger and hands tasks to the other ranks; running the same command again
+keeps a campaign in the ledger and gives tasks to the other ranks; running the same command again
 resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes: those of `langford run`."""
 )
 @click.option("--static", is_flag=True, help="Split the tasks by rank, without a ledger.")
@@ -55,27 +55,27 @@ def mpi(
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     communicator = world()
     if not static and communicator.size < 2:
-        raise SeparateWorlds(
-            "rank 0 only hands out tasks: start two ranks or more with mpirun, or use `langford run`"
+        raise TooFewRanks(
+            "rank 0 only gives tasks to others: start two ranks or more with mpirun, or use `langford run`"
         )
     try:
         key = chosen.key(Device(device))
     except LangfordError:
-        # Every rank meets the same error; one says it.
+        # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
             raise
         context.exit(ExitCode.BAD_INPUT)
     code: int = ExitCode.DONE
     try:
-        own = device_of(communicator, device, first_computes=static)
+        rank_device = device_of(communicator, device, first_computes=static)
         if static:
-            _count_static(communicator, key, own, as_json)
+            _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:
-            serve(communicator, key, own)
+            serve(communicator, key, rank_device)
         else:
-            code = _hand_out(communicator, key, own, chosen.name, address, time_limit, as_json)
+            code = _run_campaign(communicator, key, rank_device, chosen.name, address, time_limit, as_json)
     except BaseException as error:
-        # The other ranks would wait for this one for ever.
+        # Without the abort the other ranks would wait for this one for ever.
         if isinstance(error, LangfordError):
             print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
             communicator.Abort(ExitCode.BAD_INPUT)
@@ -99,7 +99,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
         display.print_count(key.problem, key.method, count, seconds, f"on {communicator.size} ranks")
 
 
-def _hand_out(
+def _run_campaign(
     communicator: Intracomm,
     key: PlanKey,
     device: Device,
@@ -108,7 +108,7 @@ def _hand_out(
     time_limit: float | None,
     as_json: bool,
 ) -> int:
-    """Keep the campaign in the ledger and hand its tasks to the other ranks; the exit code."""
+    """Give the tasks of a campaign in a ledger to the other ranks; returns the exit code."""
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
@@ -118,5 +118,5 @@ def _hand_out(
         pool.stop()
         code = conclude(campaign, report, stop, as_json)
     if stop.received:
-        communicator.Abort(code)  # the ranks would first finish their tasks
+        communicator.Abort(code)  # otherwise the ranks would finish their tasks first
     return code

@@ -1,4 +1,4 @@
-"""Options that belong together and reach a command as one argument, a dataclass with a field for each."""
+"""Groups of options that belong together; a command gets each group as one argument, a dataclass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,13 @@ from langford.problem import Problem
 def gathered(
     argument: str, group: Callable[..., object], *options: Callable[[Command], Command]
 ) -> Callable[[Command], Command]:
-    """A decorator that adds the options to a command, which gets ``argument``, a ``group`` of their values."""
+    """A decorator that adds options to a command and collects their values in one argument.
+
+    Args:
+        argument: name of the command's argument.
+        group: makes its value; its parameters have the names of the options.
+        options: decorators of click.
+    """
     names = list(signature(group).parameters)
 
     def decorate(command: Command) -> Command:
@@ -37,7 +43,7 @@ def gathered(
             values[argument] = group(**{name: values.pop(name) for name in names})
             return command(*arguments, **values)
 
-        decorated: Command = call  # type: ignore[assignment]  # it takes what click passes
+        decorated: Command = call  # type: ignore[assignment]  # click passes the arguments of the options
         for option in reversed(options):
             decorated = option(decorated)
         return decorated
@@ -46,7 +52,7 @@ def gathered(
 
 
 def method_of(name: str | None, problem: Problem) -> Method:
-    """The method of that name, or the fastest that applies; raises MethodDoesNotApply."""
+    """The method of that name, or without a name the fastest that applies; raises MethodDoesNotApply."""
     return find_method(name, problem) if name else default_method(problem)
 
 
@@ -55,10 +61,10 @@ class ProblemOptions:
     """N and the options that choose another problem than L(2, N).
 
     Attributes:
-        n: colours; None beside ``differences``.
+        n: number of colours; None with ``differences``.
         variant: a name of langford.variants.VARIANTS.
-        copies: cubes of each colour.
-        differences: the differences of a problem that no variant names.
+        copies: number of cubes of each colour.
+        differences: the differences of a problem without a name.
         places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
     """
@@ -71,7 +77,7 @@ class ProblemOptions:
     empty: list[int] | None
 
     def problem(self) -> Problem:
-        """The problem that they describe; raises BadProblem."""
+        """The problem that the options describe; raises BadProblem."""
         if self.differences is not None:
             if self.n is not None:
                 raise BadProblem("give N or --differences, not both")
@@ -79,7 +85,7 @@ class ProblemOptions:
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences")
+            raise BadProblem("--places and --empty belong to --differences: give that too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies)
 
 
@@ -97,15 +103,15 @@ problem_options = gathered(
 
 @dataclass(frozen=True)
 class CampaignOptions:
-    """VARIANT, N and the options that say how a campaign splits the problem, and what it is called.
+    """VARIANT, N and the options that choose how a campaign splits the problem, and its name.
 
     Attributes:
         variant: a name of langford.variants.VARIANTS.
-        n: colours.
-        copies: cubes of each colour.
+        n: number of colours.
+        copies: number of cubes of each colour.
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
-        depth: task depth; None: the command chooses.
-        name: the campaign's name; None: that of its plan.
+        depth: task depth p; None: the command chooses.
+        name: of the campaign; None: the name of its plan.
     """
 
     variant: str
@@ -116,7 +122,7 @@ class CampaignOptions:
     name: str | None
 
     def problem(self) -> Problem:
-        """The problem; raises BadProblem."""
+        """The problem that the campaign counts; raises BadProblem."""
         return Problem.named(self.variant, self.n, self.copies)
 
     def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:

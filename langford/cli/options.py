@@ -1,4 +1,4 @@
-"""The options that several commands share, each said once."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHOD_NAMES = click.Choice(list(METHODS))
 
 
 class NoToken(LangfordError):
-    """A task server wants a token, and there is none."""
+    """A task server needs a token, and none was given."""
 
 
 def token_of(file: Path | None) -> str:
@@ -65,7 +65,7 @@ workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core."
 )
 time_limit_option = click.option(
-    "--time-limit", type=duration, metavar="TIME", help="Stop in good time before: seconds or HH:MM:SS."
+    "--time-limit", type=duration, metavar="TIME", help="Stop before this time is over: seconds or HH:MM:SS."
 )
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
@@ -95,7 +95,7 @@ token_option = click.option(
 certificate_option = click.option(
     "--certificate",
     type=click.Path(exists=True, path_type=Path),
-    help="A server's certificate to trust besides the system's.",
+    help="A server's certificate to trust in addition to those of the system.",
 )
 
 # -- output -----------------------------------------------------------------------------------

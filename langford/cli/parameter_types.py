@@ -1,4 +1,4 @@
-"""Values of options that click does not know: durations and lists of integers.  Each function is a click type."""
+"""Types of options that click does not have: durations and lists of integers.  Each function is a click type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that work off a campaign share: signals, progress and how it ended."""
+"""The parts that ``langford run`` and ``langford mpi`` share: signals, progress, and the report at the end."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from langford.methods import Count, PlanKey, plan_of
 
 
 class StopSignals:
-    """Remembers the first signal that asks the run to stop.
+    """Remembers the first signal that asks the command to stop.
 
     Attributes:
-        received: that signal; None so far.
+        received: that signal; None before it comes.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,15 @@ class StopSignals:
         self.received = self.received or signal.Signals(number)
 
     def reason(self) -> str | None:
-        """The signal's name."""
+        """The name of the signal; None before it comes."""
         return self.received.name if self.received else None
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None) -> Campaign:
-    """The campaign of a plan, made or found again in a ledger."""
+    """Create the campaign of a plan in a ledger, or find it there; raises CampaignMismatch.
+
+    ``name``: of the campaign; None: the name of the plan.
+    """
     return ledger.create_campaign(name or key.name, key, plan_of(key).work.tolist())
 
 
@@ -53,7 +56,7 @@ def work_off(
     time_limit: float | None,
     pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
 ) -> RunReport:
-    """Run a campaign of a ledger with its progress on the terminal; the other arguments are those of Run."""
+    """Run a campaign of a ledger and show its progress; the other arguments are those of :class:`jobs.run.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
 
     def tell(step: Step) -> None:
@@ -65,10 +68,10 @@ def work_off(
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
-    """Print the count, or why there is none yet; the exit code."""
-    again = f"run the same command again to go on (ledger {campaign.database.where})"
+    """Print the count, or why there is none yet; returns the exit code."""
+    advice = f"run the same command again to go on (ledger {campaign.database.where})"
     if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {again}")
+        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {advice}")
         return code_of_signal(stop.received)
     if report.set_aside:
         display.say(
@@ -76,23 +79,23 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return ExitCode.TASKS_SET_ASIDE
-    left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
-    if left:
-        why = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
-        display.say(f"{left} of {campaign.tasks} tasks are left ({why}); {again}")
+    tasks_left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
+    if tasks_left:
+        reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
+        display.say(f"{tasks_left} of {campaign.tasks} tasks are left ({reason}); {advice}")
         return ExitCode.INCOMPLETE
     print_result(campaign, as_json)
     return ExitCode.DONE
 
 
 def print_result(campaign: Campaign, as_json: bool) -> None:
-    """Merge a campaign and print its count; raises what the merge raises."""
+    """Merge the results of a campaign and print its count; raises as :func:`jobs.run.result`."""
     count = result(campaign)
     print_campaign_count(campaign.name, campaign.key, count, campaign.progress().seconds, as_json)
 
 
 def print_campaign_count(name: str, key: PlanKey, count: Count, seconds: float, as_json: bool) -> None:
-    """Print the count of a campaign with its checks; ``seconds`` of computing time."""
+    """Print the count of a campaign with its checks; ``seconds``: the computing time of all tasks."""
     if as_json:
         document = display.count_document(key.problem, key.method, count, seconds)
         display.print_json({"campaign": name, "depth": key.depth, **document})

@@ -32,12 +32,19 @@ def slurm() -> None:
 
 @dataclass(frozen=True)
 class JobOptions:
-    """What every job asks of the cluster; see slurm.Resources.
+    """The options of every job.
 
     Attributes:
+        partition: see :class:`slurm.Resources`, like the following fields up to ``extra``.
+        seconds: time limit.
+        gres: generic resources.
+        cpus: cores per task.
+        account: the account that pays.
+        qos: quality of service.
+        extra: further options of sbatch.
         setup: lines of shell before the program.
-        logs: folder for the jobs' output.
-        dry_run: print the script and submit nothing.
+        logs: folder for the output of the jobs.
+        dry_run: whether to print the script and submit nothing.
     """
 
     partition: str | None
@@ -52,7 +59,7 @@ class JobOptions:
     dry_run: bool
 
     def resources(self) -> Resources:
-        """The part that the scheduler reads."""
+        """The resources that a job asks for."""
         return Resources(
             int(self.seconds), self.partition, self.gres, self.cpus, self.account, self.qos, self.extra
         )
@@ -89,13 +96,13 @@ job_options = gathered(
 
 @dataclass(frozen=True)
 class QueueOptions:
-    """How the workers of a campaign reach it, and how many there are.
+    """The options of the workers of a campaign.
 
     Attributes:
-        max_queued: array elements waiting or running at any time.
+        max_queued: number of array elements that wait or run at any time.
         address: of the ledger, a file or database URL, for workers without a server.
         server: URL of the task server; None: the workers use the ledger.
-        token_file: holds the server's token.
+        token_file: contains the token for the server.
         certificate: of the server, to trust.
         device: "cpu" or "cuda".
     """
@@ -133,14 +140,14 @@ Examples:
   langford slurm submit langford-27-polyphase-16 --ledger postgresql://host/records --time 20:00 \\
       --gres gpu:1 --device cuda"""
 )
-@click.argument("campaign")
+@click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
-def submit(campaign: str, queue: QueueOptions, job: JobOptions) -> None:
+def submit(name: str, queue: QueueOptions, job: JobOptions) -> None:
     """Fill the queue with workers of a campaign, once."""
-    keeper = _keeper(campaign, queue, job)
+    keeper = _keeper(name, queue, job)
     if keeper is not None and keeper.top_up() is None:
-        print(f"{campaign} is done")
+        print(f"{name} is done")
 
 
 @slurm.command(
@@ -149,23 +156,23 @@ Examples:
   langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
       --server https://farm:8765 --token-file worker.token
 
-Ctrl-C or SIGTERM end the keeping; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
+Ctrl-C or SIGTERM end this command; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
 )
-@click.argument("campaign")
+@click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
 @click.pass_context
-def keep(context: click.Context, campaign: str, queue: QueueOptions, job: JobOptions) -> None:
+def keep(context: click.Context, name: str, queue: QueueOptions, job: JobOptions) -> None:
     """Keep the queue filled with workers until the campaign is done."""
     stop = StopSignals()
-    keeper = _keeper(campaign, queue, job, stop.reason)
+    keeper = _keeper(name, queue, job, stop.reason)
     if keeper is None:
         return
-    with held(job.logs / campaign / "keeper.lock"):
+    with held(job.logs / name / "keeper.lock"):
         keeper.run()
     if stop.received:
         context.exit(code_of_signal(stop.received))
-    print(f"{campaign} is done")
+    print(f"{name} is done")
 
 
 @slurm.command(
@@ -185,7 +192,7 @@ Examples:
 def reserve(
     arguments: tuple[str, ...], nodes: int, tasks_per_node: int, launcher: str, name: str, job: JobOptions
 ) -> None:
-    """Submit one job that runs `langford mpi ARGUMENTS` on nodes of its own."""
+    """Submit one job that runs `langford mpi ARGUMENTS` on whole nodes."""
     command = [*LANGFORD, "mpi", *arguments]
     script = reservation_script(
         name,
@@ -205,31 +212,34 @@ def reserve(
 
 
 def _keeper(
-    campaign: str, queue: QueueOptions, job: JobOptions, stop_reason: Callable[[], str | None] = lambda: None
+    name: str, queue: QueueOptions, job: JobOptions, stop_reason: Callable[[], str | None] = lambda: None
 ) -> QueueKeeper | None:
-    """The keeper of a campaign's queue, after the folder for its logs; None after --dry-run."""
+    """Make the folder for the logs of a campaign and the keeper of its queue.
+
+    With --dry-run nothing is made: the script is printed, and the keeper is None.
+    """
     resources = job.resources()
-    logs = (job.logs / campaign).absolute()
-    command, standing = (_through_server if queue.server else _through_ledger)(campaign, queue)
+    logs = (job.logs / name).absolute()
+    command, standing = (_through_server if queue.server else _through_ledger)(name, queue)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
     if queue.device == CPU.kind:
         command += ["--workers", str(resources.cpus or 1)]
 
     def script(elements: int) -> str:
-        return array_script(campaign, elements, resources, logs, command, job.setup)
+        return array_script(name, elements, resources, logs, command, job.setup)
 
     if job.dry_run:
         print(script(queue.max_queued), end="")
         return None
     logs.mkdir(parents=True, exist_ok=True)
     return QueueKeeper(
-        SlurmScheduler(), campaign, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
+        SlurmScheduler(), name, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
     )
 
 
-def _through_server(campaign: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
-    """The command of a worker of the task server, and how to ask the server how far the campaign is."""
-    url = f"{(queue.server or '').rstrip('/')}/{campaign}"
+def _through_server(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
+    """The command of a worker that uses a task server, and a function that asks the server for the standing."""
+    url = f"{(queue.server or '').rstrip('/')}/{name}"
     server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate)
     command = [*LANGFORD, "work", url]
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
@@ -238,11 +248,11 @@ def _through_server(campaign: str, queue: QueueOptions) -> tuple[list[str], Call
     return command, lambda: server.info().standing
 
 
-def _through_ledger(campaign: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
-    """The command of a worker that uses the ledger itself, and how to ask the ledger how far the campaign is."""
+def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
+    """The command of a worker that opens the ledger, and a function that asks the ledger for the standing."""
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
-    record = Ledger(address).campaign(campaign)
-    key, problem = record.key, record.problem
+    campaign = Ledger(address).campaign(name)
+    key, problem = campaign.key, campaign.problem
     command = [
         *LANGFORD,
         "run",
@@ -255,8 +265,8 @@ def _through_ledger(campaign: str, queue: QueueOptions) -> tuple[list[str], Call
         "--depth",
         str(key.depth),
         "--name",
-        campaign,
+        name,
         "--ledger",
         address,
     ]
-    return command, record.standing
+    return command, campaign.standing

@@ -37,9 +37,9 @@ def tune(
 ) -> None:
     """Count one problem with many settings, and keep the fastest.
 
-    On the processor, with a smaller problem where N takes it long: the depth of tasks, and how cores
-    scale.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
-    compute.  `run`, `count` and `work` use what is kept; LANGFORD_PROFILE names the file.
+    On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
+    long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
+    compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
     """
     problem = Problem.named(variant, n, copies)
     method = find_method(method_name, problem)

@@ -1,4 +1,4 @@
-"""``langford status`` and ``tasks``: what a ledger holds, as tables."""
+"""``langford status`` and ``tasks``: the campaigns and tasks of a ledger as tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
     """Show how far the campaigns of a ledger are."""
     with Ledger(address) as ledger:
         campaigns = [ledger.campaign(name)] if name else ledger.campaigns()
-        standings = [(campaign, campaign.progress()) for campaign in campaigns]
+        rows = [(campaign, campaign.progress()) for campaign in campaigns]
     if as_json:
         display.print_json(
             [
@@ -41,14 +41,14 @@ def status(name: str | None, address: str, as_json: bool) -> None:
                     "conflicts": progress.conflicts,
                     "rechecks": progress.rechecks,
                 }
-                for campaign, progress in standings
+                for campaign, progress in rows
             ]
         )
         return
     table = Table()
     for heading in ("campaign", "tasks", "done", "leased", "work", "computing time", "notes"):
         table.add_column(heading, justify="left" if heading in ("campaign", "notes") else "right", overflow="fold")
-    for campaign, progress in standings:
+    for campaign, progress in rows:
         notes = {
             "set aside": progress.tasks.get("set-aside", 0),
             "confirmed": progress.confirmed,
@@ -62,14 +62,14 @@ def status(name: str | None, address: str, as_json: bool) -> None:
             f"{progress.tasks.get('leased', 0):,}",
             f"{_share(campaign.work, progress.work):.1%}",
             display.duration(progress.seconds),
-            ", ".join(f"{number} {what}" for what, number in notes.items() if number),
+            ", ".join(f"{number} {label}" for label, number in notes.items() if number),
         )
     Console().print(table)
 
 
-def _share(total: float, work: dict[str, float]) -> float:
+def _share(total_work: float, work_by_state: dict[str, float]) -> float:
     """The share of the work that is done."""
-    return work.get("done", 0.0) / total if total else 1.0
+    return work_by_state.get("done", 0.0) / total_work if total_work else 1.0
 
 
 @click.command()

@@ -238,7 +238,7 @@ def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
     plan = farm.campaign.plan
     liar, me = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token), Identity.fresh()
     liar.enrol(me)
-    for lease in liar.lease(me.worker, 6, 60):
+    for lease in liar.lease(me.worker_id, 6, 60):
         true = plan.evaluate(lease.index)
         value = true.value + (1 << plan.expectation(lease.index).zero_bits)
         forged = replace(true, value=value, residue=residue(value))
@@ -246,7 +246,7 @@ def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
     workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
     farm.wait_until(lambda: farm.campaign.progress().attempts.get("done", 0) > 20)
     with pytest.raises(ServerRefuses, match="no more tasks"):
-        farm.wait_until(lambda: liar.lease(me.worker, 1, 0.1) is None)
+        farm.wait_until(lambda: liar.lease(me.worker_id, 1, 0.1) is None)
     farm.finish(*workers)
     assert farm.campaign.progress().rechecks < 0.05 * farm.campaign.tasks
 

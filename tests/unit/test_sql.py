@@ -72,7 +72,7 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.lease, "a", 1, -1)  # expires with the next lease
     first, second = call(campaign.lease, "b", 2, HOUR)
     assert call(campaign.renew, [first.attempt], HOUR) == {first.attempt}
-    assert [holder.worker for holder in call(campaign.lease_holders)] == ["b"]
+    assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
     call(campaign.release, [second.attempt], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
     for last in (False, False, True):

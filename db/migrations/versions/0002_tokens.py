@@ -1,4 +1,4 @@
-"""Tokens of those who talk to a server about a campaign."""
+"""Tokens: the right to use a campaign through a task server."""
 
 import sqlalchemy as sa
 from alembic import op

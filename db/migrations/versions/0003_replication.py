@@ -1,4 +1,4 @@
-"""Replication: which results another worker evaluates again, what it found, and who is not trusted."""
+"""Replication: rechecks of results, witnesses, and workers that are not trusted."""
 
 import sqlalchemy as sa
 from alembic import op

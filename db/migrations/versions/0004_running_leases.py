@@ -1,4 +1,4 @@
-"""An index of the running leases alone: a ledger of many ended attempts finds the overdue ones at once."""
+"""An index of the running leases alone: overdue leases are found fast among many ended attempts."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Columns are called what they hold: the share of results to recheck, the kind of a worker's device."""
+"""Better names of columns: the share of results to recheck, and the kind of a worker's device."""
 
 from alembic import op
 

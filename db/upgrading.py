@@ -1,0 +1,33 @@
+"""Alembic on a ledger; a module by itself, because few commands need it and it takes long to load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import Engine
+
+from db.errors import WrongSchema
+
+
+def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
+    """Bring a database to a schema in one transaction; raises WrongSchema.
+
+    Args:
+        engine: of the database, empty or a ledger of an earlier schema.
+        migrations: folder with Alembic's environment and versions.
+        schema: the revision to reach.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(migrations))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, schema)
+        except CommandError as error:
+            raise WrongSchema(
+                f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
+                "use the version that wrote it"
+            ) from error

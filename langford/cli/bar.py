@@ -1,0 +1,36 @@
+"""The progress bar on a terminal; a module by itself, because rich takes long to load and a log needs no bar."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+
+class Bar:
+    """A bar on standard error with the share that is done; a context manager that shows it and removes it."""
+
+    def __init__(self, title: str) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>5.1f}%"),
+            TextColumn("{task.fields[done]} {task.fields[remaining]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task(title, total=1.0, done="", remaining="")
+
+    def update(self, share: float, done: str, remaining: str) -> None:
+        """Show the share that is done, from 0 to 1, and two texts: what is done, and the time that remains."""
+        self._progress.update(self._task, completed=share, done=done, remaining=remaining)
+
+    def remark(self, message: str) -> None:
+        """Print a line above the bar."""
+        self._progress.console.print(message)
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
