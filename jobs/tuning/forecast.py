@@ -28,9 +28,10 @@ def _summed(problem: Problem, probe: Problem, method: Method) -> float:
     """Seconds of one core for a sum, from one task of a smaller problem."""
     plan = method.plan(probe, method.depths(probe)[-1] // 2 // 4 * 4)
     task = int(plan.work.argsort()[len(plan.work) // 2])
-    seconds = evaluate(plan, task).seconds * float(plan.work.sum()) / float(plan.work[task])
+    points = float(method.plan(problem, method.suggested_depth(problem)).work.sum())
+    # A point takes longer the more sums it has, and the wider they are.
     growth = (problem.n / probe.n) ** 2
-    return seconds * growth * 4.0 ** (problem.n - probe.n)
+    return evaluate(plan, task).seconds / float(plan.work[task]) * points * growth
 
 
 def _searched(probe: Problem, method: Method) -> float:

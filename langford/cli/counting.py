@@ -39,7 +39,7 @@ def count(
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
-    method = method_of(method_name, problem)
+    method = method_of(method_name, problem, device)
     threads = threads or cores()
     chosen_devices = devices(device, threads)
     on_cpu = chosen_devices[0] == CPU

@@ -51,9 +51,14 @@ def gathered(
     return decorate
 
 
-def method_of(name: str | None, problem: Problem) -> Method:
-    """The method of that name, or without a name the fastest that applies; raises MethodDoesNotApply."""
-    return find_method(name, problem) if name else default_method(problem)
+def method_of(name: str | None, problem: Problem, device_kind: str = CPU.kind) -> Method:
+    """The method of that name, or the fastest that applies.
+
+    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device.
+    """
+    method = find_method(name, problem) if name else default_method(problem)
+    method.require_kernel(device_kind)
+    return method
 
 
 @dataclass(frozen=True)
