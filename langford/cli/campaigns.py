@@ -70,11 +70,11 @@ def run(
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
     stop = StopSignals()
-    chosen_devices = devices(device, workers or cores())
     # Before the ledger is opened: bad input creates no ledger.
-    method_of(chosen.method_name, chosen.problem())
+    method_of(chosen.method_name, chosen.problem(), device)
     if chosen.depth is not None:
         chosen.key()
+    chosen_devices = devices(device, workers or cores())
     with Ledger(address, create=True) as ledger:
         key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
         campaign = create_campaign(ledger, key, chosen.name)
