@@ -89,8 +89,12 @@ def take(
     evaluations: Sequence[Evaluation],
 ) -> list[EventKind | None]:
     """Take exported results as attempts of a worker; returns the events of the new ones, see Campaign.take."""
-    known = queries.origins(connection, campaign.campaign_id)
-    new = [evaluation for evaluation in evaluations if (evaluation.result.index, origin(evaluation)) not in known]
+    known_origins = queries.origins(connection, campaign.campaign_id)
+    new = [
+        evaluation
+        for evaluation in evaluations
+        if (evaluation.result.index, origin(evaluation)) not in known_origins
+    ]
     if not new:
         return []
     rows = [

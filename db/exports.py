@@ -138,8 +138,8 @@ def joined(exports: Sequence[Export]) -> Export:
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:
     """Add a result, once; raises ConflictingResults when the task has another one."""
     result = evaluation.result
-    known = by_task.setdefault(result.index, evaluation).result
-    if known != result:
+    first = by_task.setdefault(result.index, evaluation).result
+    if first != result:
         raise ConflictingResults(
-            f"task {result.index} is {known.value} in one export and {result.value} in another: evaluate it again"
+            f"task {result.index} is {first.value} in one export and {result.value} in another: evaluate it again"
         )

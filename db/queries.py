@@ -79,8 +79,8 @@ def origins(connection: Connection, campaign_id: int) -> set[tuple[int, str]]:
 
 def work(connection: Connection, campaign_id: int, tasks: Collection[int]) -> dict[int, float]:
     """Estimated work of these tasks, by task."""
-    chosen = Task.campaign_id == campaign_id, among(Task.task_index, "tasks")
-    rows = connection.execute(select(Task.task_index, Task.work).where(*chosen), {"tasks": tasks})
+    keys = Task.campaign_id == campaign_id, among(Task.task_index, "tasks")
+    rows = connection.execute(select(Task.task_index, Task.work).where(*keys), {"tasks": tasks})
     return {row.task_index: row.work for row in rows}
 
 

@@ -127,10 +127,10 @@ def suspects(
 
 
 def _has_result(connection: Connection, campaign_id: int, worker_id: str) -> bool:
-    done = select(Attempt.id).where(
+    done_attempts = select(Attempt.id).where(
         Attempt.campaign_id == campaign_id, Attempt.worker_id == worker_id, Attempt.outcome == Outcome.DONE
     )
-    return connection.scalar(done.limit(1)) is not None
+    return connection.scalar(done_attempts.limit(1)) is not None
 
 
 def testify(connection: Connection, campaign_id: int, deliveries: Sequence[Delivery]) -> None:

@@ -31,7 +31,7 @@ def duration(seconds: float) -> str:
 
 def count_document(problem: Problem, method: str, count: Count, seconds: float) -> dict[str, object]:
     """A count as an object of JSON; the numbers that can exceed 2^53 are decimal text."""
-    known = published(problem)
+    published_value = published(problem)
     return {
         "problem": problem.name,
         "method": method,
@@ -41,7 +41,7 @@ def count_document(problem: Problem, method: str, count: Count, seconds: float) 
         METHODS[method].unit: str(count.evaluated),
         "seconds": round(seconds, 3),
         "checks": list(count.checks),
-        "published": None if known is None else str(known),
+        "published": None if published_value is None else str(published_value),
         "kernels": kernel_hash(),
     }
 
@@ -66,9 +66,9 @@ def print_count(problem: Problem, method: str, count: Count, seconds: float, use
     )
     for check in count.checks:
         print(f"  checked   {check}")
-    known = published(problem)
+    published_value = published(problem)
     if problem.obstruction:
         print(f"  agrees    none can exist: {problem.obstruction}")
-    elif known is not None:
-        verdict = "agrees    with" if known == count.published else "DIFFERS   from"
-        print(f"  {verdict} the published value {known:,} ({problem.oeis})")
+    elif published_value is not None:
+        verdict = "agrees    with" if published_value == count.published else "DIFFERS   from"
+        print(f"  {verdict} the published value {published_value:,} ({problem.oeis})")
