@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-import pytest
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 
@@ -146,17 +142,3 @@ def _free_ports(count: int) -> int:
             continue
         return first
     raise AssertionError("no free ports")
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing or os.geteuid():
-        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
-    # munged wants every folder above its socket to be nobody else's.
-    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    made = Cluster(folder, nodes=4)
-    yield made
-    made.stop()
-    shutil.rmtree(folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 
 def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:

@@ -14,7 +14,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from slurm import Element, QueueKeeper
 from slurm.errors import SubmissionRefused
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 # -- a queue system ---------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from db import Ledger, Progress
 from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 # Some core seconds in tasks of 0.04 s: long enough to interrupt anywhere.
 CAMPAIGN = ["run", "langford", "16", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]

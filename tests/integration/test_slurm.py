@@ -14,11 +14,9 @@ from pathlib import Path
 from db import Ledger
 from jobs.run import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script
-from tests.integration.conftest import COMMAND, Run
-from tests.integration.slurm_cluster import Cluster, cluster
+from tests.command_line import COMMAND, Run
+from tests.integration.slurm_cluster import Cluster
 from tests.ports import free_port
-
-__all__ = ["cluster"]
 
 NAME = "langford-15-miller-4"
 COUNT = 39_809_640
