@@ -62,7 +62,7 @@ class HostProgram:
             for each in arguments
         ]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        getattr(self._library, f"run_{name}")(pointers, self.blocks)
+        self._library[f"run_{name}"](pointers, self.blocks)
 
     def stream(self, words: int) -> HostStream:
         return HostStream(self, words)

@@ -35,6 +35,9 @@ def cluster() -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
     folder.chmod(0o755)
     made = Cluster(folder, nodes=4)
-    yield made
-    made.stop()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
     shutil.rmtree(folder, ignore_errors=True)

@@ -81,7 +81,7 @@ def children(pid: int) -> list[int]:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
 def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
-    number = getattr(signal, name)
+    number = signal.Signals[name]
     with started(CAMPAIGN, tmp_path) as process:
         wait_for_results(tmp_path, process)
         process.send_signal(number)
