@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 settings.register_profile("langford", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
@@ -36,3 +40,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which skips failed the run."""
     for skip in unexpected_skips:
         terminalreporter.write_line(f"skipped in CI: {skip}", red=True)
+
+
+@pytest.fixture
+def langford(tmp_path: Path) -> Run:
+    """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
+
+    def call(*arguments: str, cwd: Path = tmp_path, **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=cwd,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+            **options,  # type: ignore[call-overload]
+        )
+
+    return call

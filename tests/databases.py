@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.ports import free_port
+
 POOLED = 2
 """Server connections that all clients of PgBouncer share, a transaction at a time."""
 
@@ -34,9 +36,7 @@ def pgbouncer() -> int:
     program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
     if program is None:
         pytest.skip("needs pgbouncer")
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    port = free_port()
     folder = Path(tempfile.mkdtemp(prefix="langford-pgbouncer-"))
     database = Path(postgres().get_uri("").split("host=")[1])
     settings = folder / "pgbouncer.ini"

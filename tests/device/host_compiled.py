@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import re
 import subprocess
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
 
 BLOCKS = 2
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
-_FOLDER = Path(tempfile.mkdtemp(prefix="langford-host-"))
+COMPILER = ["g++", "-std=c++20", "-O1", "-fwrapv", "-fPIC", "-w"]
 
 
 class HostProgram:
@@ -59,7 +62,7 @@ class HostProgram:
             for each in arguments
         ]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        getattr(self._library, f"run_{name}")(pointers, self.blocks)
+        self._library[f"run_{name}"](pointers, self.blocks)
 
     def stream(self, words: int) -> HostStream:
         return HostStream(self, words)
@@ -77,14 +80,59 @@ def everything(source: str) -> str:
 
 
 @cache
-def _compiled(text: str) -> str:
-    """The library of a program; the same one is compiled once."""
-    file = _FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
-    source, library = file.with_suffix(".cpp"), file.with_suffix(".so")
-    source.write_text(text)
-    compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w", f"-I{FOLDER}"]
-    subprocess.run([*compiler, str(source), "-o", str(library)], check=True)
-    return str(library)
+def _compiled(source: str) -> Path:
+    """The library of a program, compiled once for all processes of this machine."""
+    library = _folder() / f"{_digest(everything(source))}.so"
+    with _missing(library) as new:
+        if new is not None:
+            # What every program includes first takes half of the time.
+            options = [f"-I{_header().parent}", f"-I{FOLDER}", "-shared", "-x", "c++", "-", "-o", str(new)]
+            subprocess.run([*COMPILER, *options], input=source, text=True, check=True)
+    return library
+
+
+@cache
+def _header() -> Path:
+    """``host.h``, compiled beforehand."""
+    header = _folder() / _digest((FOLDER / "host.h").read_text()) / "host.h.gch"
+    header.parent.mkdir(exist_ok=True)
+    with _missing(header) as new:
+        if new is not None:
+            subprocess.run([*COMPILER, "-x", "c++-header", str(FOLDER / "host.h"), "-o", str(new)], check=True)
+    return header
+
+
+@contextmanager
+def _missing(file: Path) -> Iterator[Path | None]:
+    """Where to write a file that does not exist yet, None if it does; meanwhile others wait for it."""
+    if file.exists():
+        yield None
+        return
+    with file.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if file.exists():
+            yield None
+            return
+        new = file.with_suffix(".new")
+        yield new
+        new.rename(file)
+
+
+def _digest(texts: str) -> str:
+    """Names what is compiled from a program's texts by this compiler."""
+    return hashlib.sha256("\n".join([*COMPILER, _version(), texts]).encode()).hexdigest()[:16]
+
+
+@cache
+def _version() -> str:
+    return subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def _folder() -> Path:
+    """Beside numba's cache: what is compiled from other sources is never loaded."""
+    folder = cache_folder() / "host"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 class HostStream:

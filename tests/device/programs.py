@@ -13,6 +13,7 @@ import pytest
 from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
 from langford.kernels.cuda.source import FOLDER
 from langford.problem import Problem
+from tests.device.host_compiled import HostProgram
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_90a"]
 PROBLEMS = [
@@ -42,8 +43,6 @@ def needs(name: str) -> None:
 def host_program() -> Any:
     """The compiler for the host."""
     needs("g++")
-    from tests.device.host_compiled import HostProgram
-
     return HostProgram
 
 

@@ -16,10 +16,8 @@ from langford.methods import METHODS
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
 from langford.problem import Problem
+from tests.command_line import ENVIRONMENT, Run
 from tests.device.programs import host_program
-from tests.integration.conftest import ENVIRONMENT, Run, langford
-
-__all__ = ["langford"]
 
 
 @pytest.mark.parametrize("method", ["miller", "regular"])

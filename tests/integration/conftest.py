@@ -1,45 +1,17 @@
-"""Run the real command line in a folder of its own."""
+"""A full disk and a SLURM cluster, both real."""
 
 from __future__ import annotations
 
 import os
-import socket
+import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-COMMAND = [sys.executable, "-m", "langford"]
-
-
-def free_port() -> int:
-    """A port of this machine that nothing listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-@pytest.fixture
-def langford(tmp_path: Path) -> Run:
-    """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
-
-    def call(*arguments: str, cwd: Path = tmp_path, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=cwd,
-            env=ENVIRONMENT,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-            **options,  # type: ignore[call-overload]
-        )
-
-    return call
+from tests.integration.slurm_cluster import PROGRAMS, Cluster
 
 
 @pytest.fixture
@@ -52,3 +24,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small disk needs root")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing or os.geteuid():
+        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
+    # munged wants every folder above its socket to be nobody else's.
+    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    made = Cluster(folder, nodes=4)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+    shutil.rmtree(folder, ignore_errors=True)

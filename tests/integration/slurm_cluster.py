@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-import pytest
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 
@@ -61,6 +57,10 @@ NodeName=n[1-{nodes}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{first}-{l
 PartitionName=best-effort Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE GraceTime=0 MaxTime=INFINITE State=UP
 PartitionName=normal Nodes=ALL Default=YES PriorityTier=100 PreemptMode=OFF MaxTime=INFINITE State=UP
 """
+SECONDS_TO_START = 120
+"""Until every node is idle; some seconds suffice where nothing else runs."""
+SILENCE = ("Unable to contact", "timed out")
+"""In messages of commands that got no answer from a busy controller."""
 
 
 class Cluster:
@@ -77,20 +77,30 @@ class Cluster:
         (folder / "munge" / "munge.key").write_bytes(secrets.token_bytes(1024))
         (folder / "munge" / "munge.key").chmod(0o600)
         os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
+
+    def start(self) -> None:
+        """Start the daemons, and wait until every node is idle."""
+        folder, nodes = self.folder, self.nodes
         files = {"key-file": "key", "socket": "sock", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
         self.call("munged", *(f"--{name}={folder}/munge/munge.{ending}" for name, ending in files.items()))
         self.call("slurmctld", "-c")
         for k in range(nodes):
             self.call("slurmd", "-N", f"n{k + 1}")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SECONDS_TO_START
         while self.call("sinfo", "-h", "-N", "-p", "normal", "-t", "idle", "-o", "%N").count("n") < nodes:
             assert time.monotonic() < deadline, (folder / "log" / "slurmctld.log").read_text()
             time.sleep(0.1)
 
     def call(self, *command: str, content: str | None = None) -> str:
-        done = subprocess.run(command, input=content, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, (command, done.stderr)
-        return done.stdout
+        """The output of a command, which is called again where the controller is too busy to answer."""
+        deadline = time.monotonic() + 60
+        while True:
+            done = subprocess.run(command, input=content, capture_output=True, text=True, timeout=60, check=False)
+            if done.returncode == 0:
+                return done.stdout
+            assert any(sign in done.stderr for sign in SILENCE), (command, done.stderr)
+            assert time.monotonic() < deadline, (command, done.stderr)
+            time.sleep(1)
 
     def urgent(self, seconds: float) -> str:
         """A job of higher priority that takes one node."""
@@ -131,7 +141,8 @@ class Cluster:
             if own and process.pid != os.getpid():
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
-        os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
+        with contextlib.suppress(FileNotFoundError):
+            os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
         del os.environ["SLURM_CONF"]
 
 
@@ -146,17 +157,3 @@ def _free_ports(count: int) -> int:
             continue
         return first
     raise AssertionError("no free ports")
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing or os.geteuid():
-        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
-    # munged wants every folder above its socket to be nobody else's.
-    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    made = Cluster(folder, nodes=4)
-    yield made
-    made.stop()
-    shutil.rmtree(folder, ignore_errors=True)

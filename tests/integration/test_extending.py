@@ -22,12 +22,12 @@ from langford.problem import Problem
 from langford.variants import VARIANTS, Variant
 from slurm import QueueKeeper
 from tests import brute_force
+from tests.command_line import COMMAND
+from tests.command_line import Run as CommandLine
 from tests.extensions.exact_godfrey import ExactGodfrey
 from tests.extensions.inclusion import MOST_PLACES, Inclusion
 from tests.extensions.local_queue import LocalQueue, local_script
 from tests.in_process import InProcessPool
-from tests.integration.conftest import COMMAND
-from tests.integration.conftest import Run as CommandLine
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()

@@ -25,7 +25,7 @@ from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.ports import free_port
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800

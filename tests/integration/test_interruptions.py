@@ -18,7 +18,7 @@ from db import Ledger, Progress
 from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 # Some core seconds in tasks of 0.04 s: long enough to interrupt anywhere.
 CAMPAIGN = ["run", "langford", "16", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
@@ -81,7 +81,7 @@ def children(pid: int) -> list[int]:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
 def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
-    number = getattr(signal, name)
+    number = signal.Signals[name]
     with started(CAMPAIGN, tmp_path) as process:
         wait_for_results(tmp_path, process)
         process.send_signal(number)

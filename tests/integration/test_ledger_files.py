@@ -18,8 +18,8 @@ from db import Ledger
 from db.errors import NetworkFileSystem
 from db.models import Base
 from db.mounts import refuse_network_file_system
+from tests.command_line import Run
 from tests.earlier_schemas import UNDONE
-from tests.integration.conftest import Run
 
 
 def digest(file: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from langford.devices import CPU
 from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
-from tests.integration.conftest import Run
+from tests.command_line import Run
 
 
 def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> None:
@@ -30,7 +31,7 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
 
 
 def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.doctor.published", lambda problem: 7)
+    monkeypatch.setattr(doctor, "published", lambda problem: 7)
     finding = doctor.examine_device("processor", CPU)
     assert finding.state == "broken"
     assert "108,144, which is wrong" in finding.detail
@@ -52,7 +53,7 @@ def test_the_depth_follows_the_speed(monkeypatch: pytest.MonkeyPatch, points_per
             return PartialResult(index, 0, 0, 0)
 
     monkeypatch.setattr(Plan, "evaluator", lambda plan, device: Clockwork(plan))
-    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     depth = task_depth(problem, method, CPU, 20.0)
 
     def longest(depth: int) -> float:

@@ -21,7 +21,7 @@ from db import Ledger
 from jobs.mpi.static import share
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.integration.conftest import COMMAND, ENVIRONMENT
+from tests.command_line import COMMAND, ENVIRONMENT
 
 CAMPAIGN = "langford-16-godfrey-10"
 LONG = ("langford", "16", "--method", "godfrey", "--depth", "10")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import Run
+from tests.command_line import Run
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

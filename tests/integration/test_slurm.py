@@ -11,17 +11,20 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from db import Ledger
 from jobs.run import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script
-from tests.integration.conftest import COMMAND, Run
-from tests.integration.slurm_cluster import Cluster, cluster
+from tests.command_line import COMMAND, Run
+from tests.integration.slurm_cluster import Cluster
 from tests.ports import free_port
-
-__all__ = ["cluster"]
 
 NAME = "langford-15-miller-4"
 COUNT = 39_809_640
+
+# A busy machine is slow to start and to end processes, and the clusters' limits add up.
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
@@ -72,7 +75,8 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
         while thread.is_alive() and time.monotonic() < start + 60:
             cluster.urgent(chance.uniform(2, 5))
             time.sleep(chance.uniform(0.5, 2.5))
-            if lost is None and time.monotonic() > start + 15:
+            late = time.monotonic() > start + 15 or campaign.standing().tasks.get("done", 0) > campaign.tasks / 3
+            if lost is None and late:
                 for lost in cluster.nodes_of(NAME)[:1]:
                     cluster.kill_node(lost)
     finally:
@@ -87,7 +91,12 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
     assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
     assert progress.attempts["preempted"] > 0
     assert cluster.restarts(NAME) > 0
-    assert cluster.call("sinfo", "-h", "-n", str(lost), "-o", "%T").startswith("down")
+    # SLURM notices some seconds after the node's end; the campaign may have been done by then.
+    assert lost is not None
+    deadline = time.monotonic() + 60
+    while not (state := cluster.call("sinfo", "-h", "-n", lost, "-o", "%T")).startswith("down"):
+        assert time.monotonic() < deadline, state
+        time.sleep(0.5)
 
 
 def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tmp_path: Path) -> None:

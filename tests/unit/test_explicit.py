@@ -15,7 +15,7 @@ from langford.estimation import estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from tests import brute_force
-from tests.unit.test_problem import SMALL_SETS
+from tests.problems import SMALL_SETS
 
 
 @given(SMALL_SETS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from langford.errors import BadProblem
 from langford.problem import Problem
 from tests.brute_force import arrangements
+from tests.problems import SMALL_SETS
 
 NAMED = ["langford", "skolem", "hooked-langford", "hooked-skolem"]
 
@@ -51,18 +51,6 @@ def test_bad_problems_are_refused(build, says: str) -> None:  # type: ignore[no-
 def test_hooked_rows_leave_the_second_to_last_place() -> None:
     assert Problem.hooked_skolem(3).filled == (1, 2, 3, 4, 5, 7)
     assert not Problem.hooked_skolem(3).mirrored
-
-
-SMALL_SETS = st.sets(st.integers(1, 9), min_size=1, max_size=5).flatmap(
-    lambda differences: st.builds(
-        Problem.from_differences,
-        st.just(differences),
-        st.none(),
-        st.sets(st.integers(1, 2 * len(differences) + 2), max_size=2).map(
-            lambda holes: {hole for hole in holes if hole <= 2 * len(differences) + len(holes)}
-        ),
-    )
-)
 
 
 @given(SMALL_SETS)

@@ -25,7 +25,7 @@ from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 from tests.brute_force import arrangements, godfrey_sum, orbit
-from tests.unit.test_problem import SMALL_SETS
+from tests.problems import SMALL_SETS
 
 
 @given(SMALL_SETS)
