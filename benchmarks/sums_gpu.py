@@ -9,13 +9,12 @@ odd sums at one surviving point; the projection is by points.
 
 from __future__ import annotations
 
-import statistics
 import time
 from functools import partial
 from typing import Any
 
 import cupy
-from table import Table, require_published
+from table import Table, Timing, require_published
 
 import langford
 from langford.kernels.cuda.runtime import CudaProgram, device_name
@@ -69,7 +68,7 @@ def measure(table: Table, problem: Problem, depth: int, runs: int, whole: bool) 
         plan.expectation(result.index).check(result)
     if whole:
         require_published(problem, merge(plan, results).published, published(problem))
-    kernel, wall = statistics.median(kernels), statistics.median(walls)
+    kernel, wall = Timing(tuple(kernels), results).median, Timing(tuple(walls), results).median
     products = sum(result.evaluated for result in results)
     share = plan.work[list(tasks)].sum() / plan.work.sum()
     table.row(
