@@ -42,6 +42,40 @@ def test_kernels_are_compiled_once(tmp_path: Path) -> None:
         assert cached() == compiled
 
 
+SLOW_INDEX = """
+import time
+from numba.core.caching import IndexDataCacheFile
+
+write = IndexDataCacheFile._save_index
+
+def write_late(self, overloads):
+    time.sleep(0.1)   # between reading the index and writing it
+    write(self, overloads)
+
+IndexDataCacheFile._save_index = write_late
+"""
+
+
+def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) -> None:
+    # numba's index of compiled shapes is read, extended and written; without a lock one shape's code is loaded
+    # for another.  The libraries' start-up hook makes that likely.
+    (tmp_path / "sitecustomize.py").write_text(SLOW_INDEX)
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    counts = {"7": "26", "8": "150", "11": "17792", "12": "108144"}
+    for environment_of_round in (environment, {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}):
+        processes = {
+            n: subprocess.Popen(
+                [*COMMAND, "count", n, "--json"], env=environment_of_round, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )
+            for n in counts
+        }  # fmt: skip
+        for n, process in processes.items():
+            out, errors = process.communicate(timeout=240)
+            assert process.returncode == 0, errors
+            assert json.loads(out)["count"] == counts[n]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

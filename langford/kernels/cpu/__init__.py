@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 
+import numba
+
 from langford.kernels.cache import cache_folder
+from langford.kernels.cpu.compiled import save_one_at_a_time
 
 if "NUMBA_CACHE_DIR" not in os.environ:
-    import numba
-
     numba.config.CACHE_DIR = str(cache_folder())
+save_one_at_a_time()

@@ -1,10 +1,19 @@
-"""Compile each kernel once, however many processes of this machine start at the same time."""
+"""Compile each kernel once, however many processes of this machine start at the same time, and never mix up two.
+
+numba keeps all shapes of a kernel behind one index file, which every process reads, extends and writes again.
+Two that do so at the same moment give two shapes one file name: later one of them is loaded as the other.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import IndexDataCacheFile
 
 from langford.kernels.cache import cache_folder
 
@@ -13,20 +22,45 @@ if sys.platform != "win32":
 
 
 @contextmanager
-def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
-    """Hold a kernel's lock for its first call in this process.
+def locked(file: Path) -> Iterator[None]:
+    """Hold a lock on a file; it ends with the process.
 
-    numba's cache lets every process compile a kernel that is not in it yet: with the lock one process
-    compiles, the others wait for it and load what it has compiled.  The lock ends with the process.  Where
-    no lock can be had (a full disk, a file system without locks) each process compiles for itself.
+    Where no lock can be had (a full disk, a file system without locks) this waits for nobody.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            stream = held.enter_context(file.open("a"))
+            if sys.platform != "win32":
+                fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
+    """Around a kernel's first call in this process: while one process compiles, the others wait and then load.
+
+    There is one lock for all kernels, because they share functions.  A shape that was compiled before needs none.
 
     Args:
         kernel, shape: name the kernel and what it is compiled for.
     """
-    name = "-".join([kernel, *map(str, shape)])
-    with ExitStack() as held:
-        with suppress(OSError):
-            lock = held.enter_context((cache_folder() / f"{name}.lock").open("a"))
-            if sys.platform != "win32":
-                fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = cache_folder()
+    compiled = folder / f"{'-'.join([kernel, *map(str, shape)])}.numba-{numba.__version__}"
+    if compiled.exists():
         yield
+        return
+    with locked(folder / "compiling.lock"):
+        yield
+        with suppress(OSError):
+            compiled.touch()
+
+
+def save_one_at_a_time() -> None:
+    """Let numba extend its index files under a lock, whoever compiles."""
+    save = IndexDataCacheFile.save
+
+    def save_alone(cache: IndexDataCacheFile, key: Any, data: Any) -> None:
+        with locked(cache_folder() / "index.lock"):
+            save(cache, key, data)
+
+    IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]
