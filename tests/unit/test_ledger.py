@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import text
 
-from db import Campaign, Ledger
+from db import Campaign, Credential, Ledger
 from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults, WorkerDistrusted
 from db.replication import is_drawn, queue
 from db.states import EventKind, Outcome, TaskState
@@ -26,6 +26,7 @@ from tests.campaigns import (
     TRUE,
     deliver,
     delivery,
+    events,
     finish,
     forged,
     new_campaign,
@@ -80,17 +81,17 @@ def test_expired_leases_are_granted_again_without_a_failure(campaign: Campaign) 
 
 
 def test_renewing_tells_zombies_politely(campaign: Campaign) -> None:
-    old = campaign.lease("a", 1, -1)[0].attempt
-    new = campaign.lease("b", TASKS, HOUR)[0].attempt
-    assert campaign.renew([old, new, 999], HOUR) == {new}
+    old = campaign.lease("a", 1, -1)[0]
+    new = campaign.lease("b", TASKS, HOUR)[0]
+    assert campaign.renew([old, new, Credential(999, "")], HOUR) == {new.attempt}
 
 
 def test_a_late_result_counts_once(campaign: Campaign) -> None:
     late = campaign.lease("a", 1, -1)[0]
     again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
-    assert deliver(campaign, late.attempt, TRUE[late.index]) is None
+    assert deliver(campaign, late, TRUE[late.index]) is None
     for _ in range(2):
-        assert deliver(campaign, again.attempt, TRUE[late.index]) is EventKind.CONFIRMED
+        assert deliver(campaign, again, TRUE[late.index]) is EventKind.CONFIRMED
     progress = campaign.progress()
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
@@ -99,29 +100,29 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
 
 def test_the_same_delivery_twice_is_nothing(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is None
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is None
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
     assert campaign.progress().confirmed == 0
 
 
 def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
     late = campaign.lease("a", 1, -1)[0]
     again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
-    deliver(campaign, again.attempt, TRUE[late.index])
-    assert deliver(campaign, late.attempt, forged(late.index)) is EventKind.CONFLICT
+    deliver(campaign, again, TRUE[late.index])
+    assert deliver(campaign, late, forged(late.index)) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match=f"task {late.index}"):
         campaign.results()
 
 
 def test_the_same_attempt_cannot_change_its_mind(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    deliver(campaign, lease.attempt, TRUE[lease.index])
-    assert deliver(campaign, lease.attempt, forged(lease.index)) is EventKind.CONFLICT
+    deliver(campaign, lease, TRUE[lease.index])
+    assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
 
 
 def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    assert deliver(campaign, lease.attempt, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
+    assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
     progress = campaign.progress()
     assert (progress.tasks, progress.attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
     assert campaign.task_records()[lease.index].failures == 1
@@ -131,19 +132,18 @@ def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
 def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
     leases = campaign.lease("a", TASKS, HOUR)
     batch = true_deliveries(leases)
-    wrong = delivery(leases[0].attempt, forged(leases[0].index))
-    events = campaign.deliver([*batch, batch[1], wrong])
-    assert events == [None] * (TASKS + 1) + [EventKind.CONFLICT]
+    wrong = delivery(leases[0], forged(leases[0].index))
+    assert events(campaign, [*batch, batch[1], wrong]) == [None] * (TASKS + 1) + [EventKind.CONFLICT]
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
 
 
 def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
     for outcome in (Outcome.PREEMPTED, Outcome.RELEASED) * 3:
-        campaign.release([lease.attempt for lease in campaign.lease("a", TASKS, HOUR)], outcome)
+        campaign.release(campaign.lease("a", TASKS, HOUR), outcome)
     for last in (False, False, True):
         for lease in campaign.lease("a", TASKS, HOUR):
-            assert campaign.fail(lease.attempt, "boom") is last
-            assert campaign.fail(lease.attempt, "boom") is False  # an ended attempt cannot fail again
+            assert campaign.fail(lease, "boom") is last
+            assert campaign.fail(lease, "boom") is False  # an ended attempt cannot fail again
     assert campaign.progress().tasks == {TaskState.SET_ASIDE: TASKS}
     assert not campaign.lease("a", TASKS, HOUR)
     assert campaign.reopen() == TASKS
@@ -155,7 +155,7 @@ def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypat
     lease = campaign.lease("a", 1, HOUR)[0]
     result = PartialResult(lease.index, huge, residue(huge), 10**30)
     monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, 0, 4**300))
-    deliver(campaign, lease.attempt, result)
+    deliver(campaign, lease, result)
     assert campaign.results() == [result]
     with ledger.database.reading() as connection:
         typeof = "typeof" if ledger.database.engine.dialect.name == "sqlite" else "pg_typeof"
@@ -173,8 +173,8 @@ def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
     again = campaign.lease("b", TASKS, HOUR)
     assert drawn <= {lease.index for lease in again}
     for lease in again[1:]:
-        assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.CONFIRMED
-    campaign.release([again[0].attempt])
+        assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
+    campaign.release([again[0]])
     assert [lease.index for lease in campaign.lease("b", TASKS, HOUR)] == [again[0].index]
     assert campaign.progress().rechecks == 1
     assert campaign.results() == TRUE
@@ -185,7 +185,7 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
     campaign.set_recheck_share(1.0)
     for worker in ("a", "gpu", "a", "gpu"):
         [lease] = campaign.lease(worker, TASKS, HOUR)[-1:]
-        deliver(campaign, lease.attempt, TRUE[lease.index])
+        deliver(campaign, lease, TRUE[lease.index])
         campaign.release_worker(worker, "enough")
     by_worker = [campaign.lease(worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
     assert len(set(by_worker)) == 2
@@ -212,7 +212,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
         ledger.enrol(worker, "host", "1")
     lies = {lease.index: lease for lease in campaign.lease("a", 3, HOUR)}
     for lease in lies.values():
-        deliver(campaign, lease.attempt, forged(lease.index))
+        deliver(campaign, lease, forged(lease.index))
     finish(campaign, "b")
     assert len(campaign.results()) == TASKS  # nobody has noticed anything yet
     suspect = min(lies)
@@ -221,12 +221,12 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     with ledger.database.writing() as connection:
         queue(connection, campaign.campaign_id, [suspect])
     [second] = campaign.lease("b", 1, HOUR)
-    assert deliver(campaign, second.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match="run another worker"):
         campaign.results()
     assert not campaign.lease("a", 1, HOUR) + campaign.lease("b", 1, HOUR)
     [third] = campaign.lease("c", 5, HOUR)
-    assert deliver(campaign, third.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
     assert campaign.progress().conflicts == 0
     with pytest.raises(WorkerDistrusted, match="memory"):
         campaign.lease("a", 1, HOUR)
@@ -242,7 +242,7 @@ def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(campaign: Campai
     finish(campaign, "a")
     for last in (False, False, True):
         lease = campaign.lease("b", 1, HOUR)[0]
-        assert campaign.fail(lease.attempt, "boom") is last
+        assert campaign.fail(lease, "boom") is last
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     assert lease.index not in {other.index for other in campaign.lease("b", TASKS, HOUR)}
     assert campaign.results() == TRUE
@@ -252,13 +252,13 @@ def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(campaign: Campai
 def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign, bogus: int) -> None:
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
     [lease] = other.lease("a", 1, HOUR)
-    attempts = [lease.attempt, bogus]
-    assert campaign.renew(attempts, HOUR) == set()
-    campaign.release(attempts)
-    assert [campaign.fail(attempt, "boom") for attempt in attempts] == [False, False]
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.REFUSED
+    shown = [lease, Credential(bogus, lease.nonce)]
+    assert campaign.renew(shown, HOUR) == set()
+    campaign.release(shown)
+    assert [campaign.fail(credential, "boom") for credential in shown] == [False, False]
+    assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
     assert other.progress().attempts == {"running": 1}
-    assert other.renew(attempts, HOUR) == {lease.attempt}
+    assert other.renew(shown, HOUR) == {lease.attempt}
 
 
 def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campaign: Campaign) -> None:
