@@ -12,7 +12,14 @@ from hypothesis import settings
 from sqlalchemy import text
 
 from db import Campaign, Credential, Ledger
-from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults, WorkerDistrusted
+from db.errors import (
+    CampaignMismatch,
+    ConflictingResults,
+    NoSuchCampaign,
+    UnknownWorker,
+    UntrustedResults,
+    WorkerDistrusted,
+)
 from db.replication import is_drawn, queue
 from db.states import EventKind, Outcome, TaskState
 from langford.arithmetic.residue import residue
@@ -259,6 +266,72 @@ def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Ca
     assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
     assert other.progress().attempts == {"running": 1}
     assert other.renew(shown, HOUR) == {lease.attempt}
+
+
+def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
+    first, second = campaign.lease("a", 2, HOUR)
+    [other] = campaign.lease("b", 1, HOUR)
+    guesses = [replace(first, nonce=""), replace(first, nonce="guessed"), replace(second, nonce=other.nonce)]
+    for guess in guesses:
+        assert campaign.renew([guess], -1) == set()
+        campaign.release([guess], Outcome.PREEMPTED)
+        assert campaign.fail(guess, "boom") is False
+        assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
+        assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
+    assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
+    assert campaign.progress().attempts == {"running": 3}
+    assert {task.failures for task in campaign.task_records()} == {0}
+    assert campaign.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
+    assert deliver(campaign, first, TRUE[first.index]) is None
+
+
+def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:
+    late, lying = campaign.lease("a", 2, -1)
+    finish(campaign, "b")
+    assert deliver(campaign, replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
+    assert campaign.progress().conflicts == 0
+    assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
+    assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT
+
+
+def test_the_ledger_keeps_no_nonce(ledger: Ledger, campaign: Campaign) -> None:
+    nonces = {lease.nonce for lease in campaign.lease("a", 2, HOUR) + campaign.lease("b", 1, HOUR)}
+    assert len(nonces) == 2
+    with ledger.database.writing() as connection:
+        rows = connection.execute(text("SELECT id, nonce FROM attempt")).all()
+        assert not nonces & {row.nonce for row in rows}
+        connection.execute(text("UPDATE attempt SET nonce = NULL"))  # as after an upgrade
+    assert (
+        campaign.renew([Credential(row.id, nonce) for row in rows for nonce in ("", "None", row.nonce)], 1) == set()
+    )
+
+
+def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campaign: Campaign) -> None:
+    lost, known = campaign.lease("a", 2, HOUR)
+    [foreign] = campaign.lease("b", 1, HOUR)
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    [elsewhere] = other.lease("a", 1, HOUR)
+    [again] = campaign.lease("a", 1, HOUR, [known.attempt])
+    assert again.index == lost.index
+    assert campaign.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
+    assert campaign.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
+    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all
+    assert {task.failures for task in campaign.task_records()} == {0}
+
+
+def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Campaign) -> None:
+    with pytest.raises(UnknownWorker, match="enrol"):
+        campaign.lease("c", 1, HOUR)
+    ledger.enrol("c", "host", "1", "cpu", "0123456789abcdef")
+    assert campaign.lease("c", 1, HOUR)
+
+
+def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "other.db"), create=True) as second:
+        uuids = {ledger.uuid, second.uuid, campaign.uuid, new_campaign(second).uuid}
+        assert len(uuids) == 4
+    assert ledger.campaign("seven").uuid == campaign.uuid
 
 
 def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campaign: Campaign) -> None:
