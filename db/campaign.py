@@ -132,16 +132,10 @@ class Campaign:
         with self.database.writing() as connection:
             transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
             if held is not None:
-                note = "its worker does not know of it"
-                transitions.end(
-                    connection,
-                    transitions.FORGOTTEN,
-                    Outcome.RELEASED,
-                    note,
-                    campaign=self.campaign_id,
-                    worker=worker_id,
-                    held=held,
-                )
+                lost = queries.running(connection, self.campaign_id, worker_id) - set(held)
+                if lost:
+                    note = "its worker does not know of it"
+                    transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
             rechecks = replication.claim(connection, self.campaign_id, worker_id, nonce, count, seconds)
             left = count - len(rechecks)
             ready = transitions.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)

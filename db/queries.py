@@ -141,6 +141,18 @@ def tasks_of(connection: Connection, campaign_id: int, credentials: Collection[C
     }
 
 
+# By the worker alone: SQLite might read all attempts of the campaign instead.
+_RUNNING = select(Attempt.id, Attempt.campaign_id).where(
+    Attempt.worker_id == bindparam("worker"), Attempt.ended.is_(None)
+)
+
+
+def running(connection: Connection, campaign_id: int, worker_id: str) -> set[int]:
+    """The running attempts of a worker at a campaign."""
+    rows = connection.execute(_RUNNING, {"worker": worker_id})
+    return {row.id for row in rows if row.campaign_id == campaign_id}
+
+
 _TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))
 
 

@@ -18,13 +18,11 @@ from sqlalchemy import (
     Select,
     String,
     Update,
-    and_,
     bindparam,
     delete,
     func,
     insert,
     literal,
-    not_,
     select,
     update,
 )
@@ -42,9 +40,6 @@ CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 EXPIRED: ColumnElement[bool] = Attempt.deadline < Now()
 CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
 OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
-FORGOTTEN: ColumnElement[bool] = and_(
-    Attempt.campaign_id == CAMPAIGN, Attempt.worker_id == bindparam("worker"), not_(among(Attempt.id, "held"))
-)
 """Conditions that choose the attempts that :func:`end` ends."""
 
 
@@ -216,11 +211,10 @@ def end(
     """End running attempts; their tasks become ready again, unless they are done.
 
     Args:
-        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER or FORGOTTEN.
+        condition: which attempts end: EXPIRED, CHOSEN or OF_WORKER.
         outcome: how they end.
         note: why; None keeps an earlier note.
-        parameters: of the condition: ``attempts`` for CHOSEN; ``worker`` for OF_WORKER; ``campaign``, ``worker``
-            and ``held`` for FORGOTTEN.
+        parameters: of the condition: ``attempts`` for CHOSEN, ``worker`` for OF_WORKER.
 
     Returns the number of attempts that ended.
     """

@@ -1,4 +1,4 @@
-"""Results that belong elsewhere, strangers with a token, restored ledgers: real servers and workers, exact counts."""
+"""Results that belong elsewhere, strangers with a token, restored ledgers: real servers, real workers."""
 
 from __future__ import annotations
 

@@ -202,12 +202,16 @@ AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
 -- Campaign.lease
+SELECT attempt.id, attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = %(worker)s::VARCHAR
+AND attempt.ended IS NULL;
+
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.worker_id = %(worker)s::VARCHAR
-AND NOT (attempt.id = ANY (%(held)s::BIGINT[]))
+WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
@@ -235,14 +239,6 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
-
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
-UPDATE attempt
-SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
-    attempt.note)
-WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
-AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
 -- Campaign.release_worker, Campaign.deliver
 UPDATE attempt

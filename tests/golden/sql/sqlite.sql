@@ -197,12 +197,16 @@ FROM json_each(?)))
 AND task.state = ?;
 
 -- Campaign.lease
+SELECT attempt.id, attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = ?
+AND attempt.ended IS NULL;
+
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
-WHERE attempt.campaign_id = ?
-AND attempt.worker_id = ?
-AND (attempt.id IN (SELECT value
-FROM json_each(?))) = 0
+WHERE (attempt.id IN (SELECT value
+FROM json_each(?)))
 AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index;
 
@@ -233,14 +237,6 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
-
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
-UPDATE attempt
-SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
-WHERE (attempt.id IN (SELECT value
-FROM json_each(?)))
-AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
 
 -- Campaign.release_worker, Campaign.deliver
 UPDATE attempt
