@@ -54,7 +54,7 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
     me = Identity.fresh()
     ledger.enrol(me.worker_id, me.host, me.process)
     measured(
-        lambda count: campaign.lease(me.worker_id, count, 600),
+        lambda count: campaign.lease(me.worker_id, count, 600, []),
         campaign.deliver,
         quota,
         batch,
@@ -69,7 +69,7 @@ def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, b
     me = Identity.fresh()
     server.enrol(me)
     measured(
-        lambda count: server.lease(me.worker_id, count, 600),
+        lambda count: server.lease(me.worker_id, count, 600, []),
         server.deliver,
         quota,
         batch,
@@ -79,25 +79,30 @@ def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, b
     )
 
 
-def measured(lease: Any, deliver: Any, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
+def measured(claim: Any, deliver: Any, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
     """Work together with the others, after a first task that finds everything loaded and connected."""
-    work(lease, deliver, 1, 1, 0.0)
+    work(claim, deliver, 1, 1, 0.0)
     barrier.wait()
-    out.put(work(lease, deliver, quota, batch, pause))
+    out.put(work(claim, deliver, quota, batch, pause))
 
 
-def work(lease: Any, deliver: Any, quota: int, batch: int, pause: float) -> list[float]:
+def work(claim: Any, deliver: Any, quota: int, batch: int, pause: float) -> list[float]:
     """Seconds of every claim; ``pause`` is the time before each, on average."""
     claims = []
     while quota > 0:
         time.sleep(random.uniform(0, 2 * pause))
         start = time.perf_counter()
-        leases = lease(min(batch, quota))
+        leases = claim(min(batch, quota))
         claims.append(time.perf_counter() - start)
         if not leases:
             break
-        evaluations = [Evaluation(PartialResult(each.index, 0, 0, 0), 0.0, "{}") for each in leases]
-        deliver([Delivery(each.attempt, evaluation) for each, evaluation in zip(leases, evaluations, strict=True)])
+        evaluations = [Evaluation(PartialResult(lease.index, 0, 0, 0), 0.0, "{}") for lease in leases]
+        deliver(
+            [
+                Delivery(lease.attempt, lease.nonce, evaluation)
+                for lease, evaluation in zip(leases, evaluations, strict=True)
+            ]
+        )
         quota -= len(leases)
     return claims
 
@@ -300,7 +305,7 @@ def main() -> None:
     server, me = RemoteCampaign(url, token), Identity.fresh()
     server.enrol(me)
     start = time.perf_counter()
-    server.lease(me.worker_id, 1000, 60)
+    server.lease(me.worker_id, 1000, 60, [])
     claim = time.perf_counter() - start
     server.info()
     memory = psutil.Process(process.pid).memory_info().rss / 2**20

@@ -26,7 +26,7 @@ from sqlalchemy import event
 from sqlalchemy.ext.compiler import compiles
 from table import Table
 
-from db import Delivery, Ledger
+from db import Delivery, Lease, Ledger
 from db.dialects import Now
 from db.states import Outcome
 from langford.methods import PlanKey
@@ -57,10 +57,11 @@ class AnyPlan:
 
 @dataclass
 class Node:
-    """A node of the cluster; ``lease`` is what its worker does: (attempt, task, since)."""
+    """A node of the cluster; ``lease`` is what its worker does, ``since`` a time."""
 
     worker: str | None = None
-    lease: tuple[int, int, float] | None = None
+    lease: Lease | None = None
+    since: float = 0.0
     life: int = 0
 
 
@@ -106,7 +107,7 @@ class Simulation:
             moment, _, what, node, life = heapq.heappop(self.events)
             while renewal < moment:
                 self.now = renewal
-                self.campaign.renew([each.lease[0] for each in self.nodes if each.lease], LEASE_SECONDS)
+                self.campaign.renew([node.lease for node in self.nodes if node.lease], LEASE_SECONDS)
                 renewal += LEASE_SECONDS / 4
             self.now = moment
             if what == "expire":
@@ -131,21 +132,20 @@ class Simulation:
     def ask(self, node: int) -> None:
         worker = self.nodes[node].worker
         assert worker is not None
-        leases = self.campaign.lease(worker, 1, LEASE_SECONDS) if self.ready > 0 else []
+        leases = self.campaign.lease(worker, 1, LEASE_SECONDS, []) if self.ready > 0 else []
         if not leases:
             self.at(ASK_AGAIN_SECONDS, "ask", node)
             return
         self.ready -= 1
-        self.nodes[node].lease = (leases[0].attempt, leases[0].index, self.now)
+        self.nodes[node].lease, self.nodes[node].since = leases[0], self.now
         self.at(self.seconds[leases[0].index], "finish", node)
 
     def finish(self, node: int) -> None:
-        lease = self.nodes[node].lease
+        lease, since = self.nodes[node].lease, self.nodes[node].since
         assert lease is not None
-        attempt, index, since = lease
-        evaluation = Evaluation(PartialResult(index, 0, 0, 0), self.now - since, "{}")
-        [event_kind] = self.campaign.deliver([Delivery(attempt, evaluation)])
-        assert event_kind is None, event_kind
+        evaluation = Evaluation(PartialResult(lease.index, 0, 0, 0), self.now - since, "{}")
+        [receipt] = self.campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        assert receipt.event is None, receipt
         self.useful += self.now - since
         self.done += 1
         self.nodes[node].lease = None
@@ -154,9 +154,9 @@ class Simulation:
     def preempt(self, node: int) -> None:
         it = self.nodes[node]
         if it.lease is not None:
-            self.lost += self.now - it.lease[2]
+            self.lost += self.now - it.since
             if self.chance.random() < MANNERED_SHARE:
-                self.campaign.release([it.lease[0]], Outcome.PREEMPTED, "SIGTERM")
+                self.campaign.release([it.lease], Outcome.PREEMPTED, "SIGTERM")
                 self.ready += 1
             else:
                 self.at(LEASE_SECONDS, "expire", node)

@@ -4,11 +4,22 @@ from db.campaign import Campaign
 from db.database import Database
 from db.exports import Export, joined, read_export
 from db.ledger import Ledger
-from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, Standing, TaskRecord
+from db.records import (
+    CampaignRecord,
+    Credential,
+    Delivery,
+    Lease,
+    LeaseHolder,
+    Progress,
+    Receipt,
+    Standing,
+    TaskRecord,
+)
 
 __all__ = [
     "Campaign",
     "CampaignRecord",
+    "Credential",
     "Database",
     "Delivery",
     "Export",
@@ -16,6 +27,7 @@ __all__ = [
     "LeaseHolder",
     "Ledger",
     "Progress",
+    "Receipt",
     "Standing",
     "TaskRecord",
     "joined",

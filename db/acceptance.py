@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert
 
-from db import queries, replication, transitions
+from db import nonces, queries, replication, transitions
 from db.dialects import Now
 from db.exports import origin
 from db.models import Attempt
-from db.records import CampaignRecord, Delivery
+from db.records import AttemptRecord, CampaignRecord, Delivery, Receipt
 from db.states import EventKind, Outcome
 from langford.errors import CheckFailed
 from langford.methods import Plan
@@ -19,17 +19,14 @@ from langford.result import Evaluation, PartialResult
 
 def accept(
     connection: Connection, campaign: CampaignRecord, plan: Plan, deliveries: Sequence[Delivery]
-) -> list[EventKind | None]:
-    """Take results; returns the kind of event of each, see Campaign.deliver."""
+) -> list[Receipt]:
+    """Take results; returns what became of each, see Campaign.deliver."""
     campaign_id = campaign.campaign_id
     attempt_ids = [delivery.attempt for delivery in deliveries]
     results = [delivery.evaluation.result for delivery in deliveries]
     attempts = queries.attempts(connection, campaign_id, attempt_ids)
-    # A result without a lease is a forgery or a mix-up: it must not end the attempt of another task.
-    leased = [
-        attempt_id in attempts and attempts[attempt_id].index == result.index
-        for attempt_id, result in zip(attempt_ids, results, strict=True)
-    ]
+    # A result without a lease of its own is a forgery or a mix-up: it must not touch the attempt of another worker.
+    leased = [_is_leased(attempts.get(delivery.attempt), delivery) for delivery in deliveries]
     faults = [
         _fault(plan, result) if is_leased else None for result, is_leased in zip(results, leased, strict=True)
     ]
@@ -47,27 +44,31 @@ def accept(
         index: (str(delivery.evaluation.result.value), delivery.attempt) for index, delivery in first.items()
     }
 
-    events: list[EventKind | None] = []
+    receipts: list[Receipt] = []
     further: list[Delivery] = []
     for delivery, result, is_leased, fault in zip(deliveries, results, leased, faults, strict=True):
         index, attempt_id, value = result.index, delivery.attempt, str(result.value)
         if not is_leased:
-            detail = f"no attempt {attempt_id} at task {index}"
-            transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
-            events.append(EventKind.REFUSED)
+            detail = f"the nonce shown is of no attempt {attempt_id} at task {index}"
+            receipts.append(Receipt(EventKind.REFUSED, detail))
         elif fault is not None:
-            transitions.fail(connection, campaign_id, attempt_id, fault)
+            transitions.fail(connection, campaign_id, attempt_id, index, fault)
             transitions.record(connection, campaign_id, EventKind.REFUSED, index, attempt_id, fault)
-            events.append(EventKind.REFUSED)
+            receipts.append(Receipt(EventKind.REFUSED, fault))
         elif accepted[index] == (value, attempt_id):
-            events.append(None)
+            receipts.append(Receipt(None))
         else:
             accepted_value, accepted_id = accepted[index]
             kind = EventKind.CONFIRMED if accepted_value == value else EventKind.CONFLICT
             detail = f"{value} by attempt {attempt_id}, {accepted_value} by attempt {accepted_id}"
             transitions.record(connection, campaign_id, kind, index, attempt_id, detail)
             further.append(delivery)
-            events.append(kind)
+            receipts.append(Receipt(kind, detail))
+    refused = [delivery.attempt for delivery, is_leased in zip(deliveries, leased, strict=True) if not is_leased]
+    if refused:
+        # One event for all of them: a stranger must not fill the ledger.
+        detail = f"{len(refused)} results without the nonce of their attempt (first: attempt {refused[0]})"
+        transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
 
     suspects = replication.suspects(
         connection, campaign, [(index, attempts[delivery.attempt]) for index, delivery in first.items()]
@@ -78,7 +79,7 @@ def accept(
         superseded = [delivery.attempt for delivery in further]
         transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         replication.testify(connection, campaign_id, further)
-    return events
+    return receipts
 
 
 def take(
@@ -97,19 +98,32 @@ def take(
     ]
     if not new:
         return []
+    nonce = nonces.fresh()
     rows = [
         {
             "campaign_id": campaign.campaign_id,
             "task_index": evaluation.result.index,
             "worker_id": worker_id,
+            "nonce": nonces.digest(nonce),
             "note": origin(evaluation),
         }
         for evaluation in new
     ]
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
     attempt_ids = connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
-    deliveries = [Delivery(attempt_id, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)]
-    return accept(connection, campaign, plan, deliveries)
+    deliveries = [
+        Delivery(attempt_id, nonce, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
+    ]
+    return [receipt.event for receipt in accept(connection, campaign, plan, deliveries)]
+
+
+def _is_leased(attempt: AttemptRecord | None, delivery: Delivery) -> bool:
+    """Whether a delivery shows the nonce of an attempt at its task."""
+    return (
+        attempt is not None
+        and attempt.index == delivery.evaluation.result.index
+        and nonces.is_genuine(delivery.nonce, attempt.nonce)
+    )
 
 
 def _fault(plan: Plan, result: PartialResult) -> str | None:

@@ -1,20 +1,30 @@
 """One campaign of a ledger: every change of state is one method here and one transaction.
 
-A worker holds *leases*; the id of the attempt is the fencing token.  A task is either done, its result
-committed, or it can be leased again: no failure of a worker changes that.
+A worker holds *leases*; the id of the attempt is the fencing token, and whoever changes an attempt shows its
+nonce.  A task is either done, its result committed, or it can be leased again: no failure of a worker changes that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from db import acceptance, queries, replication, tokens, transitions
+from db import acceptance, nonces, queries, replication, tokens, transitions
 from db.database import Database
 from db.errors import ConflictingResults, UntrustedResults
 from db.exports import Export
-from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, Standing, TaskRecord
+from db.records import (
+    CampaignRecord,
+    Credential,
+    Delivery,
+    Lease,
+    LeaseHolder,
+    Progress,
+    Receipt,
+    Standing,
+    TaskRecord,
+)
 from db.states import EventKind, Outcome, Role
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
@@ -24,7 +34,8 @@ from langford.result import Evaluation, PartialResult
 class Campaign:
     """A campaign, bound to its database.  Methods raise the errors of :mod:`db.errors`.
 
-    No method touches the attempts of another campaign.
+    No method touches the attempts of another campaign, and none but :meth:`release_worker` those whose nonce is
+    not shown.
 
     Attributes:
         database: where the campaign is kept.
@@ -50,6 +61,11 @@ class Campaign:
     def campaign_id(self) -> int:
         """Its number in the ledger."""
         return self.record.campaign_id
+
+    @property
+    def uuid(self) -> str:
+        """Its random UUID, unique among the campaigns of all ledgers."""
+        return self.record.uuid
 
     @property
     def name(self) -> str:
@@ -99,34 +115,48 @@ class Campaign:
 
     # -- leases ---------------------------------------------------------------------------
 
-    def lease(self, worker_id: str, count: int, seconds: float) -> list[Lease]:
-        """Grant up to ``count`` tasks for ``seconds``.
+    def lease(self, worker_id: str, count: int, seconds: float, held: Collection[int] | None = None) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
         Rechecks of other workers' results come first, then ready tasks by falling work.  Before that, the
-        tasks of overdue leases go back to the queue.  Raises WorkerDistrusted.
+        tasks of overdue leases go back to the queue.  Raises UnknownWorker or WorkerDistrusted.
+
+        Args:
+            worker_id: the worker, which is enrolled.
+            count: how many at most.
+            seconds: until the deadline.
+            held: the attempts that the worker knows to be its own; others that run in its name were granted by an
+                answer that got lost, and go back at once.  None: they stay.
         """
+        nonce = nonces.fresh()
         with self.database.writing() as connection:
             transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
-            rechecks = replication.claim(connection, self.campaign_id, worker_id, count, seconds)
-            ready = transitions.claim(connection, self.campaign_id, worker_id, count - len(rechecks), seconds)
+            if held is not None:
+                lost = queries.running(connection, self.campaign_id, worker_id) - set(held)
+                if lost:
+                    note = "its worker does not know of it"
+                    transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
+            rechecks = replication.claim(connection, self.campaign_id, worker_id, nonce, count, seconds)
+            left = count - len(rechecks)
+            ready = transitions.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)
         return [*rechecks, *ready]
 
-    def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
+    def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
         An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
         task all the same: a late result is welcome.
         """
         with self.database.writing() as connection:
-            tasks = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
             return transitions.renew(connection, list(tasks), seconds)
 
     def release(
-        self, attempts: Iterable[int], outcome: Outcome = Outcome.RELEASED, note: str | None = None
+        self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
         with self.database.writing() as connection:
-            tasks = queries.tasks_of_attempts(connection, self.campaign_id, list(attempts))
+            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
             transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     def release_worker(self, worker_id: str, note: str) -> int:
@@ -134,10 +164,14 @@ class Campaign:
         with self.database.writing() as connection:
             return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
 
-    def fail(self, attempt: int, reason: str) -> bool:
+    def fail(self, credential: Credential, reason: str) -> bool:
         """Note that the task itself failed; returns whether it was set aside for failing too often."""
         with self.database.writing() as connection:
-            return transitions.fail(connection, self.campaign_id, attempt, reason)
+            tasks = queries.tasks_of(connection, self.campaign_id, [credential])
+            return any(
+                transitions.fail(connection, self.campaign_id, attempt, index, reason)
+                for attempt, index in tasks.items()
+            )
 
     def reopen(self) -> int:
         """Make the tasks that were set aside ready again; returns how many."""
@@ -151,15 +185,13 @@ class Campaign:
 
     # -- results --------------------------------------------------------------------------
 
-    def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Take results, all in one transaction; at most one result per task counts.
 
         - The first result of a task counts, even when its lease has expired.
         - A result of a task that is done confirms the first one or conflicts with it (:mod:`db.replication`).
         - A result that fails the checks of the plan is refused, and is a failure of its task.
-
-        Returns the kind of event of each delivery; None where the result is the task's first, or where the
-        same delivery came before.
+        - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
         with self.database.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)

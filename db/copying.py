@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Integer, Table, func, insert, select
+from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
 
 from db.database import Database
 from db.dialects import advance_ids
 from db.errors import CopyFailed, LeasesRunning, NotEmpty
-from db.models import Attempt, Base, Campaign
+from db.models import Attempt, Base, Campaign, Ledger
 
 BATCH_ROWS = 5_000
 
@@ -51,6 +51,8 @@ def copy(source: str, target: str) -> list[CopiedTable]:
         with target_database.writing() as writing:
             if writing.scalar(select(func.count()).select_from(Campaign)):
                 raise NotEmpty(f"{target} has campaigns: copy to a new ledger, or use export and import")
+            # The copy is the same ledger: what workers still hold for it finds its way there.
+            writing.execute(delete(Ledger))
             return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
 
 

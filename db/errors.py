@@ -49,6 +49,10 @@ class UntrustedResults(LedgerError):
     """Results of a distrusted worker have not been evaluated again: the merge is blocked."""
 
 
+class UnknownWorker(LedgerError):
+    """A worker that is not enrolled asks for tasks: the ledger is another one, or was restored from a backup."""
+
+
 class WorkerDistrusted(LedgerError):
     """A worker whose results others found wrong gets no more tasks."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
+from functools import cached_property
 from types import TracebackType
 
 from sqlalchemy import insert, select
@@ -28,6 +30,12 @@ class Ledger:
         """Open ``where``, a file name or database URL; with ``create`` a new ledger if there is none."""
         self.database = Database(where, create)
 
+    @cached_property
+    def uuid(self) -> str:
+        """The ledger's random UUID, which its copies share."""
+        with self.database.reading() as connection:
+            return queries.ledger_uuid(connection)
+
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
         """Create a campaign with all its tasks in one transaction, or find it when it exists.
 
@@ -45,6 +53,7 @@ class Ledger:
                     insert(models.Campaign)
                     .returning(models.Campaign.id)
                     .values(
+                        uuid=str(uuid.uuid4()),
                         name=name,
                         problem=key.problem.name,
                         method=key.method,
@@ -79,7 +88,9 @@ class Ledger:
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
-    def enrol(self, worker_id: str, host: str, process: str, device_kind: str = "cpu") -> None:
+    def enrol(
+        self, worker_id: str, host: str, process: str, device_kind: str = "cpu", kernels: str | None = None
+    ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
         Args:
@@ -87,11 +98,20 @@ class Ledger:
             host: name of its machine.
             process: its name on that machine, see :func:`jobs.identity.process_name`.
             device_kind: "cpu" or "cuda".
+            kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
         """
         with self.database.writing() as connection:
             if connection.scalar(select(Worker.id).where(Worker.id == worker_id)) is None:
-                row = {"id": worker_id, "host": host, "process": process, "device_kind": device_kind}
-                connection.execute(insert(Worker).values(**row, started=Now()))
+                connection.execute(
+                    insert(Worker).values(
+                        id=worker_id,
+                        host=host,
+                        process=process,
+                        device_kind=device_kind,
+                        kernels=kernels,
+                        started=Now(),
+                    )
+                )
 
     def close(self) -> None:
         """Close all connections."""

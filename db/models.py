@@ -18,10 +18,24 @@ class Base(DeclarativeBase):
 RUNNING = text("ended IS NULL")
 
 
+class Ledger(Base):
+    """The ledger itself: one row.
+
+    Attributes:
+        uuid: random; a copy of a ledger keeps it.
+        created: when.
+    """
+
+    __tablename__ = "ledger"
+    uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
+    created: Mapped[float] = mapped_column(Float(53))
+
+
 class Campaign(Base):
     """One problem × method × depth, and all its tasks.
 
     Attributes:
+        uuid: random; no other campaign of any ledger has it, not even one of the same name.
         problem: its name, see :meth:`langford.problem.Problem.parse`.
         method: its name.
         depth: the task depth p.
@@ -33,6 +47,7 @@ class Campaign(Base):
 
     __tablename__ = "campaign"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    uuid: Mapped[str] = mapped_column(String(36))
     name: Mapped[str] = mapped_column(String(200), unique=True)
     problem: Mapped[str] = mapped_column(Text)
     method: Mapped[str] = mapped_column(String(40))
@@ -70,6 +85,7 @@ class Worker(Base):
         process: its name on that machine, see :func:`jobs.identity.process_name`.
         started: when it enrolled.
         device_kind: "cpu" or "cuda".
+        kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
         distrusted: when others found one of its results wrong; None while it is trusted.
     """
 
@@ -79,6 +95,7 @@ class Worker(Base):
     process: Mapped[str] = mapped_column(String(80))
     started: Mapped[float] = mapped_column(Float(53))
     device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
+    kernels: Mapped[str | None] = mapped_column(String(64))
     distrusted: Mapped[float | None] = mapped_column(Float(53))
 
 
@@ -87,6 +104,8 @@ class Attempt(Base):
 
     Attributes:
         id: the fencing token.
+        nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.nonces`; None in attempts of earlier
+            versions, for which nobody can show one.
         granted: when the lease began.
         deadline: when the task goes to another worker, unless the lease is renewed.
         ended: when; None while the attempt runs.
@@ -99,12 +118,13 @@ class Attempt(Base):
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("attempt_open", "deadline", sqlite_where=RUNNING, postgresql_where=RUNNING),
         Index("attempt_task", "campaign_id", "task_index"),
-        Index("attempt_worker", "worker_id"),
+        Index("attempt_worker", "worker_id", "ended"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int]
     task_index: Mapped[int]
     worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
+    nonce: Mapped[str | None] = mapped_column(String(64))
     granted: Mapped[float] = mapped_column(Float(53))
     deadline: Mapped[float] = mapped_column(Float(53))
     ended: Mapped[float | None] = mapped_column(Float(53))

@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.orm import aliased
 
+from db import nonces
 from db.dialects import among
 from db.exports import ORIGIN_PREFIX, origin
-from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
-from db.records import AttemptRecord, CampaignRecord, LeaseHolder, Progress, Standing, TaskRecord
+from db.models import Attempt, Campaign, Event, Ledger, Recheck, Result, Task, Token, Witness, Worker
+from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState
 from langford.arithmetic.limbs import exact_sum
 from langford.methods import PlanKey
@@ -19,6 +20,11 @@ from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
 _CAMPAIGNS = select(Campaign.__table__)
+
+
+def ledger_uuid(connection: Connection) -> str:
+    """The UUID of the ledger."""
+    return connection.execute(select(Ledger.uuid)).scalar_one()
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
@@ -34,7 +40,7 @@ def campaigns(connection: Connection) -> list[CampaignRecord]:
 
 def _campaign_of(row: Row[Any]) -> CampaignRecord:
     key = PlanKey(Problem.parse(row.problem), row.method, row.depth)
-    return CampaignRecord(row.id, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
+    return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 
 def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
@@ -90,6 +96,7 @@ _ATTEMPTS = (
         Attempt.id,
         Attempt.campaign_id,
         Attempt.task_index,
+        Attempt.nonce,
         Attempt.worker_id,
         Worker.distrusted,
         Result.value,
@@ -106,22 +113,44 @@ def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[i
     rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids})
     return {
         row.id: AttemptRecord(
-            row.task_index, row.worker_id, row.distrusted is None, None if row.by is None else (row.value, row.by)
+            row.task_index,
+            row.nonce,
+            row.worker_id,
+            row.distrusted is None,
+            None if row.by is None else (row.value, row.by),
         )
         for row in rows
         if row.campaign_id == campaign_id
     }
 
 
-_TASKS_OF_ATTEMPTS = select(Attempt.id, Attempt.campaign_id, Attempt.task_index).where(
+_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce).where(
     among(Attempt.id, "attempts")
 )
 
 
-def tasks_of_attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, int]:
-    """The task of each of these attempts; attempts of other campaigns are left out."""
-    rows = connection.execute(_TASKS_OF_ATTEMPTS, {"attempts": attempt_ids})
-    return {row.id: row.task_index for row in rows if row.campaign_id == campaign_id}
+def tasks_of(connection: Connection, campaign_id: int, credentials: Collection[Credential]) -> dict[int, int]:
+    """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are left out."""
+    rows = connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
+    attempts = {row.id: row for row in rows if row.campaign_id == campaign_id}
+    return {
+        credential.attempt: attempts[credential.attempt].task_index
+        for credential in credentials
+        if credential.attempt in attempts
+        and nonces.is_genuine(credential.nonce, attempts[credential.attempt].nonce)
+    }
+
+
+# By the worker alone: SQLite might read all attempts of the campaign instead.
+_RUNNING = select(Attempt.id, Attempt.campaign_id).where(
+    Attempt.worker_id == bindparam("worker"), Attempt.ended.is_(None)
+)
+
+
+def running(connection: Connection, campaign_id: int, worker_id: str) -> set[int]:
+    """The running attempts of a worker at a campaign."""
+    rows = connection.execute(_RUNNING, {"worker": worker_id})
+    return {row.id for row in rows if row.campaign_id == campaign_id}
 
 
 _TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))

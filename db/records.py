@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from db.states import TaskState
+from db.states import EventKind, TaskState
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -15,6 +15,7 @@ class CampaignRecord:
 
     Attributes:
         campaign_id: its number in this ledger.
+        uuid: a random UUID, unique among the campaigns of all ledgers.
         name: unique in this ledger.
         key: its plan: problem, method and depth.
         tasks: number of tasks.
@@ -24,6 +25,7 @@ class CampaignRecord:
     """
 
     campaign_id: int
+    uuid: str
     name: str
     key: PlanKey
     tasks: int
@@ -33,16 +35,27 @@ class CampaignRecord:
 
 
 @dataclass(frozen=True)
-class Lease:
-    """The right to work on a task until the deadline, unless renewed.
+class Credential:
+    """What a worker shows to change an attempt: the ledger believes its nonce, and nothing else.
 
     Attributes:
         attempt: its number, the fencing token.
+        nonce: a random text, known only to the worker that got the lease.
+    """
+
+    attempt: int
+    nonce: str
+
+
+@dataclass(frozen=True)
+class Lease(Credential):
+    """The right to work on a task until the deadline, unless renewed.
+
+    Attributes:
         index: of the task.
         work: the task's estimated work.
     """
 
-    attempt: int
     index: int
     work: float
 
@@ -68,28 +81,41 @@ class AttemptRecord:
 
     Attributes:
         index: of the task.
+        nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
         worker_id: the worker that made the attempt.
         trusted: whether the worker is trusted.
         accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
     """
 
     index: int
+    nonce: str | None
     worker_id: str
     trusted: bool
     accepted: tuple[str, int] | None
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """An evaluation that a worker delivers.
+class Delivery(Credential):
+    """An evaluation that a worker delivers for an attempt.
 
     Attributes:
-        attempt: the attempt that it belongs to.
         evaluation: the result with its time and provenance.
     """
 
-    attempt: int
     evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a delivery.
+
+    Attributes:
+        event: confirmed, conflict or refused; None when the result was accepted, now or when it came before.
+        detail: the values that were compared, or why the delivery was refused.
+    """
+
+    event: EventKind | None
+    detail: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, delete, insert, select, update
 
-from db import queries, transitions
+from db import nonces, queries, transitions
 from db.dialects import Now, among, insert_new
-from db.errors import WorkerDistrusted
+from db.errors import UnknownWorker, WorkerDistrusted
 from db.models import Attempt, Recheck, Result, Task, Witness, Worker
 from db.records import AttemptRecord, CampaignRecord, Delivery, Lease
 from db.states import EventKind, Outcome
@@ -74,22 +74,27 @@ _START_RECHECKS = transitions.starting(
 )
 
 
-def claim(connection: Connection, campaign_id: int, worker_id: str, count: int, seconds: float) -> list[Lease]:
+def claim(
+    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
+) -> list[Lease]:
     """Lease up to ``count`` rechecks of tasks that the worker has not evaluated itself.
 
-    Results from another kind of device come first.  Raises WorkerDistrusted.
+    Results from another kind of device come first.  Raises UnknownWorker or WorkerDistrusted.
     """
     claimant = connection.execute(_CLAIMANT, {"campaign": campaign_id, "worker": worker_id}).one_or_none()
-    if claimant is not None and claimant.distrusted is not None:
+    if claimant is None:
+        raise UnknownWorker("this ledger does not know the worker: enrol it first")
+    if claimant.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
             "GPU, and its version of langford"
         )
-    if claimant is None or not claimant.waiting:
+    if not claimant.waiting:
         return []
     parameters: dict[str, object] = {
         "campaign": campaign_id,
         "worker": worker_id,
+        "nonce": nonces.digest(nonce),
         "own_device_kind": claimant.device_kind,
         "count": count,
         "seconds": seconds,
@@ -101,7 +106,7 @@ def claim(connection: Connection, campaign_id: int, worker_id: str, count: int, 
         key = Recheck.campaign_id == campaign_id, Recheck.task_index == index
         connection.execute(update(Recheck).where(*key).values(attempt_id=attempt))
     work = queries.work(connection, campaign_id, attempts)
-    return [Lease(attempt, index, work[index]) for index, attempt in attempts.items()]
+    return [Lease(attempt, nonce, index, work[index]) for index, attempt in attempts.items()]
 
 
 def suspects(

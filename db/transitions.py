@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db import queries
+from db import nonces
 from db.dialects import Now, among, given, insert_new, update_statistics
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task
 from db.records import Delivery, Lease
@@ -60,12 +60,15 @@ def insert_tasks(connection: Connection, campaign_id: int, work: Sequence[float]
 def starting(tasks: Select[int, int]) -> ReturningInsert[int, int]:
     """A statement that starts an attempt at every (campaign, task) that a query selects.
 
-    Its parameters are those of the query, ``worker`` and ``seconds``.
+    Its parameters are those of the query, ``worker``, ``nonce`` (the digest) and ``seconds``.
     """
     rows = tasks.add_columns(
-        bindparam("worker", type_=String), Now(), Now() + bindparam("seconds", type_=Float(53))
+        bindparam("worker", type_=String),
+        bindparam("nonce", type_=String),
+        Now(),
+        Now() + bindparam("seconds", type_=Float(53)),
     )
-    columns = ["campaign_id", "task_index", "worker_id", "granted", "deadline"]
+    columns = ["campaign_id", "task_index", "worker_id", "nonce", "granted", "deadline"]
     return insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
 
 
@@ -91,13 +94,16 @@ _LEASE = (
 )
 
 
-def claim(connection: Connection, campaign_id: int, worker_id: str, count: int, seconds: float) -> list[Lease]:
+def claim(
+    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
+) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first."""
     if not count:
         return []
     parameters: dict[str, object] = {
         "campaign": campaign_id,
         "worker": worker_id,
+        "nonce": nonces.digest(nonce),
         "count": count,
         "seconds": seconds,
     }
@@ -105,7 +111,7 @@ def claim(connection: Connection, campaign_id: int, worker_id: str, count: int, 
     if not attempts:
         return []
     leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts})
-    leases = [Lease(attempts[row.task_index], row.task_index, row.work) for row in leased]
+    leases = [Lease(attempts[row.task_index], nonce, row.task_index, row.work) for row in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
 
@@ -167,13 +173,12 @@ def result_row(campaign_id: int, delivery: Delivery) -> dict[str, object]:
     }
 
 
-def fail(connection: Connection, campaign_id: int, attempt: int, reason: str) -> bool:
-    """Note that the task of an attempt failed by itself; returns whether it was set aside.
+def fail(connection: Connection, campaign_id: int, attempt: int, index: int, reason: str) -> bool:
+    """Note that a task failed by itself in an attempt; returns whether it was set aside.
 
     A task that is done stays done: only its recheck is given up after too many failures.
     """
-    index = queries.tasks_of_attempts(connection, campaign_id, [attempt]).get(attempt)
-    if index is None or not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
+    if not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
         return False
     key = Task.campaign_id == campaign_id, Task.task_index == index
     connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))

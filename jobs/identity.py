@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from langford.devices import Device
+from langford.provenance import kernel_hash
 
 
 @dataclass(frozen=True)
@@ -21,18 +22,20 @@ class Identity:
         host: the name of its machine.
         process: its name on that machine, see :func:`process_name`.
         device_kind: "cuda" when one of its devices is a GPU, else "cpu".
+        kernels: hash of the code that computes here, see :func:`langford.provenance.kernel_hash`.
     """
 
     worker_id: str
     host: str
     process: str
     device_kind: str
+    kernels: str
 
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
         device_kind = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
-        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), device_kind)
+        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), device_kind, kernel_hash())
 
 
 def process_name(pid: int) -> str:

@@ -6,6 +6,7 @@ expire, or the next run on this host releases them.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -89,7 +90,9 @@ class Run:
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._tell, self._say, self._stop_reason = tell, say, stop_reason
         self._effort = Effort(time_limit)
-        self._stock: list[Lease] = []
+        self._stock: list[int] = []
+        # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
+        self._tokens = itertools.count()
         self._leases: dict[int, Lease] = {}
 
     def run(self) -> RunReport:
@@ -143,15 +146,17 @@ class Run:
                 return draining
             # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
-            self._source.attend(self._leases.keys())
+            self._source.attend(self._leases.values())
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
-            self._stock = self._source.lease(self._effort.batch(pool.idle_slots))
-            self._leases.update({lease.attempt: lease for lease in self._stock})
+            leases = self._source.lease(self._effort.batch(pool.idle_slots), self._leases.values())
+            stock = dict(zip(self._tokens, leases, strict=False))
+            self._stock = list(stock)
+            self._leases |= stock
         while self._stock and pool.idle_slots:
-            lease = self._stock.pop(0)
-            pool.submit(lease.attempt, lease.index)
+            token = self._stock.pop(0)
+            pool.submit(token, self._leases[token].index)
 
     def _handle(self, messages: list[Finished | Failed | Died]) -> None:
         finished = [message for message in messages if isinstance(message, Finished)]
@@ -164,8 +169,10 @@ class Run:
                 self._release(message)
 
     def _deliver(self, finished: list[Finished]) -> None:
+        leases = [self._leases.pop(message.token) for message in finished]
         delivered = [
-            (self._leases.pop(message.token), Delivery(message.token, message.evaluation)) for message in finished
+            (lease, Delivery(lease.attempt, lease.nonce, message.evaluation))
+            for lease, message in zip(leases, finished, strict=True)
         ]
         self._source.deliver(delivered)
         for lease, delivery in delivered:
@@ -174,15 +181,14 @@ class Run:
 
     def _release(self, message: Died) -> None:
         """Give back the tasks of a worker process that died: they did not fail themselves."""
-        self._source.release(message.tokens, Outcome.PREEMPTED, message.reason)
-        for token in message.tokens:
-            del self._leases[token]
+        leases = [self._leases.pop(token) for token in message.tokens]
+        self._source.release(leases, Outcome.PREEMPTED, message.reason)
         self._say(f"{message.reason}; its tasks go back to the queue")
         self._effort.died(message.reason)
 
     def _give_back(self, outcome: Outcome, note: str | None) -> None:
         if self._leases:
-            self._source.release(self._leases.keys(), outcome, note)
+            self._source.release(self._leases.values(), outcome, note)
 
     def _step(self) -> Step:
         source = self._source

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
-from db import Campaign, Delivery, Lease, Ledger
-from db.states import EventKind, Outcome, TaskState
+from db import Campaign, Delivery, Lease, Ledger, Receipt
+from db.states import Outcome, TaskState
 from jobs.effort import LEASE_SECONDS
 from jobs.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -61,8 +61,11 @@ class TaskSource(Protocol):
         """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
         ...
 
-    def lease(self, count: int) -> list[Lease]:
-        """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask."""
+    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+        """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
+
+        ``held``: all leases that the run has; others in its name go back at once.
+        """
         ...
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
@@ -73,12 +76,12 @@ class TaskSource(Protocol):
         """Note that the task itself failed."""
         ...
 
-    def release(self, attempts: Collection[int], outcome: Outcome, note: str | None) -> None:
+    def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
         ...
 
-    def attend(self, attempts: Collection[int]) -> None:
-        """Renew the leases of the running attempts, and send waiting results, when it is time to."""
+    def attend(self, leases: Collection[Lease]) -> None:
+        """Renew the leases that the run has, and send waiting results, when it is time to."""
         ...
 
     def close(self) -> None:
@@ -124,7 +127,8 @@ class LedgerTasks:
         self._unfinished = progress.unfinished + progress.rechecks
         self.exhausted = False
         if self._unfinished:
-            ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind)
+            me = identity
+            ledger.enrol(me.worker_id, me.host, me.process, me.device_kind, me.kernels)
 
     @property
     def key(self) -> PlanKey:
@@ -145,36 +149,37 @@ class LedgerTasks:
         """At most one worker per ready task; one when others hold all tasks, in case they give one back."""
         return min(workers, max(1, self._ready_tasks)) if self._unfinished else 0
 
-    def lease(self, count: int) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
         """Lease up to ``count`` tasks; when there is none the run may end."""
-        leases = self._campaign.lease(self._identity.worker_id, count, LEASE_SECONDS)
+        attempts = [lease.attempt for lease in held]
+        leases = self._campaign.lease(self._identity.worker_id, count, LEASE_SECONDS, attempts)
         self.exhausted = not leases
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
         """Commit results, all in one transaction."""
-        events = self._campaign.deliver([delivery for _, delivery in finished])
-        for (lease, _), event in zip(finished, events, strict=True):
-            if event is None:
+        receipts = self._campaign.deliver([delivery for _, delivery in finished])
+        for (lease, _), receipt in zip(finished, receipts, strict=True):
+            if receipt.event is None:
                 self.tasks_done += 1
                 self.work_done += lease.work
             else:
-                self._say(remark(lease.index, event))
+                self._say(remark(lease.index, receipt))
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
-        consequence = "is set aside" if self._campaign.fail(lease.attempt, reason) else "will be tried again"
+        consequence = "is set aside" if self._campaign.fail(lease, reason) else "will be tried again"
         self._say(f"task {lease.index} failed and {consequence}: {reason}")
 
-    def release(self, attempts: Collection[int], outcome: Outcome, note: str | None) -> None:
+    def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
-        self._campaign.release(attempts, outcome, note)
+        self._campaign.release(leases, outcome, note)
 
-    def attend(self, attempts: Collection[int]) -> None:
+    def attend(self, leases: Collection[Lease]) -> None:
         """Renew the leases when a quarter of their time has passed."""
         if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
             self._renewed = time.monotonic()
-            self._campaign.renew(attempts, LEASE_SECONDS)
+            self._campaign.renew(leases, LEASE_SECONDS)
 
     def close(self) -> None:
         """Nothing to do: every result is in the ledger."""
@@ -186,6 +191,6 @@ class LedgerTasks:
                 self._campaign.release_worker(holder.worker_id, "its process is gone")
 
 
-def remark(index: int, event: EventKind) -> str:
+def remark(index: int, receipt: Receipt) -> str:
     """A remark for the user on a result that is not the first one of its task."""
-    return f"task {index}: its result is {event}"
+    return f"task {index}: its result is {receipt.event}"

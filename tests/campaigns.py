@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from db import Campaign, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease, Ledger
 from db.states import EventKind, Outcome, Role
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
@@ -30,19 +30,24 @@ def forged(index: int) -> PartialResult:
     return replace(TRUE[index], value=value, residue=residue(value))
 
 
-def delivery(attempt: int, result: PartialResult, seconds: float = 0.5, provenance: str = "{}") -> Delivery:
+def delivery(shown: Credential, result: PartialResult, seconds: float = 0.5, provenance: str = "{}") -> Delivery:
     """A result handed in for an attempt."""
-    return Delivery(attempt, Evaluation(result, seconds, provenance))
+    return Delivery(shown.attempt, shown.nonce, Evaluation(result, seconds, provenance))
 
 
 def true_deliveries(leases: Iterable[Lease], seconds: float = 0.5) -> list[Delivery]:
     """The true result of each leased task."""
-    return [delivery(lease.attempt, TRUE[lease.index], seconds) for lease in leases]
+    return [delivery(lease, TRUE[lease.index], seconds) for lease in leases]
 
 
-def deliver(campaign: Campaign, attempt: int, result: PartialResult) -> EventKind | None:
+def events(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+    """Hand in results; the event of each."""
+    return [receipt.event for receipt in campaign.deliver(deliveries)]
+
+
+def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> EventKind | None:
     """Hand in one result; its event."""
-    [event] = campaign.deliver([delivery(attempt, result)])
+    [event] = events(campaign, [delivery(shown, result)])
     return event
 
 
@@ -67,7 +72,7 @@ def write_used_ledger(where: str) -> None:
         campaign.set_recheck_share(1.0)
         campaign.new_token(Role.WORKER)
         first, *rest = campaign.lease("a", TASKS, HOUR)
-        campaign.fail(rest[0].attempt, "an error with 'quotes' and ünïcode")
-        campaign.release([first.attempt], Outcome.PREEMPTED, "SIGTERM")
+        campaign.fail(rest[0], "an error with 'quotes' and ünïcode")
+        campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
         campaign.deliver(true_deliveries(rest[1:], 1 / 3))
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))

@@ -1,6 +1,14 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0005": [
+        "DROP TABLE ledger",
+        "DROP INDEX attempt_worker",
+        "CREATE INDEX attempt_worker ON attempt (worker_id)",
+        "ALTER TABLE campaign DROP COLUMN uuid",
+        "ALTER TABLE attempt DROP COLUMN nonce",
+        "ALTER TABLE worker DROP COLUMN kernels",
+    ],
     "0004": [
         "ALTER TABLE campaign RENAME COLUMN recheck_share TO replicate",
         "ALTER TABLE worker RENAME COLUMN device_kind TO kernel",

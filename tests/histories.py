@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,16 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select
 
-from db import Campaign, Ledger
+from db import Campaign, Credential, Lease, Ledger
 from db.errors import WorkerDistrusted
-from db.models import Attempt, Task
+from db.models import Attempt, Recheck, Result, Task, Witness, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, TaskState
 from langford.result import PartialResult
 from tests.campaigns import HOUR, TASKS, TRUE, deliver, finish, forged, new_campaign
 from tests.databases import fresh_database
+
+Held = tuple[Lease, str]
+"""A lease and the worker that got it."""
 
 
 class Histories(RuleBasedStateMachine):
@@ -47,7 +51,7 @@ class Histories(RuleBasedStateMachine):
         self.lied_about: set[int] = set()
         self.voted: set[tuple[str, int]] = set()
         self.failures = dict.fromkeys(range(TASKS), 0)
-        self.open: dict[int, int] = {}
+        self.open: dict[Lease, int] = {}
         self.distrusted = False
 
     def connected(self, campaign: Campaign) -> Any:
@@ -85,51 +89,96 @@ class Histories(RuleBasedStateMachine):
             assert worker == "b"
             return multiple()
         # Overdue attempts of earlier grants are over by now.
-        self.open = {attempt: index for attempt, index in self.open.items() if index >= 0}
+        self.open = {lease: index for lease, index in self.open.items() if index >= 0}
         for lease in granted:
             assert lease.index not in self.done or (worker, lease.index) not in self.voted
             assert lease.index in self.done or lease.index not in self.open.values()
-            self.open[lease.attempt] = -1 if overdue else lease.index
-        return multiple(*((lease.attempt, lease.index, worker) for lease in granted))
+            self.open[lease] = -1 if overdue else lease.index
+        return multiple(*((lease, worker) for lease in granted))
 
-    @rule(lease=leases)
-    def deliver(self, lease: tuple[int, int, str]) -> None:
-        self.hand_in(lease, TRUE[lease[1]])
+    @rule(held=leases)
+    def deliver(self, held: Held) -> None:
+        self.hand_in(held, TRUE[held[0].index])
 
-    @rule(lease=leases)
-    def deliver_forgery(self, lease: tuple[int, int, str]) -> None:
-        if lease[2] == "b":
-            self.lied_about.add(lease[1])
-            self.hand_in(lease, forged(lease[1]))
+    @rule(held=leases)
+    def deliver_forgery(self, held: Held) -> None:
+        if held[1] == "b":
+            self.lied_about.add(held[0].index)
+            self.hand_in(held, forged(held[0].index))
 
-    def hand_in(self, lease: tuple[int, int, str], result: PartialResult) -> None:
-        attempt, index, worker = lease
-        event = deliver(self.campaign, attempt, result)
+    def hand_in(self, held: Held, result: PartialResult) -> None:
+        lease, worker = held
+        index = lease.index
+        event = deliver(self.campaign, lease, result)
         assert event is None or index in self.done
         assert event is not EventKind.CONFLICT or index in self.lied_about
         self.done.add(index)
         self.voted.add((worker, index))
-        self.open.pop(attempt, None)
+        self.open.pop(lease, None)
         if event is not None:
             # Should somebody have lost trust, their leases are over; even by a confirmation of another, who
             # then is found to have said two things.
             overdue = [other for other, task in self.open.items() if task < 0]
             running = self.campaign.renew(set(self.open) - set(overdue), HOUR) | self.campaign.renew(overdue, 0.0)
             time.sleep(0.003)  # those are overdue again
-            self.open = {other: task for other, task in self.open.items() if other in running}
+            self.open = {other: task for other, task in self.open.items() if other.attempt in running}
 
-    @rule(lease=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
-    def give_back(self, lease: tuple[int, int, str], outcome: Outcome) -> None:
-        self.campaign.release([lease[0]], outcome)
-        self.open.pop(lease[0], None)
+    @rule(held=leases, outcome=st.sampled_from([Outcome.PREEMPTED, Outcome.RELEASED]))
+    def give_back(self, held: Held, outcome: Outcome) -> None:
+        self.campaign.release([held[0]], outcome)
+        self.open.pop(held[0], None)
 
-    @rule(lease=consumes(leases))
-    def fail(self, lease: tuple[int, int, str]) -> None:
-        attempt, index, _ = lease
-        if attempt in self.open:
-            self.failures[index] += 1
-        self.campaign.fail(attempt, "boom")
-        self.open.pop(attempt, None)
+    @rule(held=consumes(leases))
+    def fail(self, held: Held) -> None:
+        lease, _ = held
+        if lease in self.open:
+            self.failures[lease.index] += 1
+        self.campaign.fail(lease, "boom")
+        self.open.pop(lease, None)
+
+    @rule(
+        attempt=st.integers(0, 3 * TASKS),
+        index=st.integers(0, TASKS - 1),
+        nonce=st.text("0a_-", max_size=22),
+        lies=st.booleans(),
+        act=st.sampled_from(["deliver", "fail", "renew", "release"]),
+    )
+    def stranger(self, attempt: int, index: int, nonce: str, lies: bool, act: str) -> None:
+        """Somebody without the nonce of any attempt, who may use the campaign: nothing changes."""
+        before = self.contents()
+        guess = Credential(attempt, nonce)
+        if act == "deliver":
+            assert deliver(self.campaign, guess, forged(index) if lies else TRUE[index]) is EventKind.REFUSED
+        elif act == "fail":
+            assert not self.campaign.fail(guess, "boom")
+        elif act == "renew":
+            assert self.campaign.renew([guess], HOUR) == set()
+        else:
+            self.campaign.release([guess], Outcome.RELEASED)
+        assert self.contents() == before
+
+    @rule(held=leases, other=leases)
+    def mixed_up(self, held: Held, other: Held) -> None:
+        """A worker shows what it got for one attempt with the number or the task of another."""
+        (lease, _), (mine, _) = held, other
+        if lease.nonce != mine.nonce:
+            before = self.contents()
+            shown = replace(lease, nonce=mine.nonce)
+            assert deliver(self.campaign, shown, TRUE[lease.index]) is EventKind.REFUSED
+            assert not self.campaign.fail(shown, "boom")
+            assert self.campaign.renew([shown], HOUR) == set()
+            self.campaign.release([shown], Outcome.RELEASED)
+            assert self.contents() == before
+        if lease.index != mine.index:
+            before = self.contents()
+            assert deliver(self.campaign, lease, TRUE[mine.index]) is EventKind.REFUSED
+            assert self.contents() == before
+
+    def contents(self) -> list[Any]:
+        """Everything that the ledger knows about tasks, attempts, results and workers."""
+        with self.ledger.database.reading() as connection:
+            tables = (Task, Attempt, Result, Witness, Recheck, Worker)
+            return [sorted(map(repr, connection.execute(select(table.__table__)))) for table in tables]
 
     @precondition(lambda self: self.open)
     @rule()

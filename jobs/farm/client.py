@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import ssl
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from db import Delivery, Lease
-from db.states import EventKind, Outcome
+from db import Credential, Delivery, Lease, Receipt
+from db.states import Outcome
 from jobs.farm import wire
 from jobs.identity import Identity
 from langford.errors import LangfordError
@@ -26,6 +26,18 @@ class ServerAway(LangfordError):
 
 class ServerRefuses(LangfordError):
     """The server answers that it will not do this, now or later."""
+
+
+class RequestRefused(ServerRefuses):
+    """The server cannot read one request; it may take others."""
+
+
+class NotEnrolled(LangfordError):
+    """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
+
+
+class CampaignReplaced(LangfordError):
+    """The server has another campaign under this name than before."""
 
 
 class NoHttpClient(LangfordError):
@@ -66,10 +78,11 @@ class Backoff:
 
 
 class RemoteCampaign:
-    """Requests to a server about one campaign.  Every method raises ServerAway or ServerRefuses.
+    """Requests to a server about one campaign.  Every method raises ServerAway, ServerRefuses or CampaignReplaced.
 
     Attributes:
         name: of the campaign.
+        uuid: of the campaign; None before the first answer that tells it.
     """
 
     def __init__(self, url: str, token: str, certificate: Path | None = None) -> None:
@@ -86,6 +99,7 @@ class RemoteCampaign:
             raise NoHttpClient("workers of a server need httpx: pip install 'langford[server]'") from error
         parts = urlsplit(url)
         self.name = parts.path.strip("/")
+        self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._errors = httpx.HTTPError
@@ -103,34 +117,55 @@ class RemoteCampaign:
 
     def info(self) -> wire.CampaignInfo:
         """The campaign and how far it is."""
-        return wire.info_of(self._call("GET", ""))
+        info = wire.info_of(self._call("GET", ""))
+        self._expect(info.uuid)
+        return info
 
     def enrol(self, identity: Identity) -> None:
         """Register this worker."""
         self._call("POST", "/workers", **wire.identity_document(identity))
 
-    def lease(self, worker_id: str, count: int, seconds: float) -> list[Lease]:
-        """Lease up to ``count`` tasks for ``seconds``."""
-        answer = self._call("POST", "/leases", worker=worker_id, count=count, seconds=seconds)
-        return [wire.lease_of(document) for document in answer["leases"]]
+    def lease(self, worker_id: str, count: int, seconds: float, held: Collection[int]) -> list[Lease]:
+        """Lease up to ``count`` tasks for ``seconds``; raises NotEnrolled.
 
-    def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
+        ``held``: all attempts that the worker has; others in its name go back at once.
+        """
+        fields = {"worker": worker_id, "count": count, "seconds": seconds, "held": list(held)}
+        answer = wire.exactly(self._call("POST", "/leases", **fields), "campaign", "leases")
+        self._expect(wire.identifier(answer["campaign"]))
+        return [wire.lease_of(document) for document in wire.several(answer["leases"])]
+
+    def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
         """Move deadlines to ``seconds`` from now; returns the attempts that still run."""
-        return set(self._call("POST", "/renewals", attempts=list(attempts), seconds=seconds)["running"])
+        running: set[int] = set()
+        for documents in _documents(credentials):
+            running.update(self._call("POST", "/renewals", attempts=documents, seconds=seconds)["running"])
+        return running
 
-    def release(self, attempts: Iterable[int], outcome: Outcome, note: str) -> None:
+    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
         """Give tasks back unfinished."""
-        self._call("POST", "/releases", attempts=list(attempts), outcome=outcome, note=note)
+        for documents in _documents(credentials):
+            self._call("POST", "/releases", attempts=documents, outcome=outcome, note=note[:1000])
 
-    def fail(self, attempt: int, reason: str) -> bool:
+    def fail(self, credential: Credential, reason: str) -> bool:
         """Note that a task failed; returns whether it was set aside."""
-        return bool(self._call("POST", "/failures", attempt=attempt, reason=reason[:1000])["set_aside"])
+        document = wire.credential_document(credential)
+        return bool(self._call("POST", "/failures", **document, reason=reason[:1000])["set_aside"])
 
-    def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
-        """Deliver results; returns the event of each, see Campaign.deliver."""
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
-        events = self._call("POST", "/results", deliveries=documents)["events"]
-        return [None if event is None else EventKind(event) for event in events]
+        answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+        return [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
+
+    def _expect(self, uuid: str) -> None:
+        """Note the campaign's UUID the first time; raises CampaignReplaced when it is another one later."""
+        self.uuid = self.uuid or uuid
+        if uuid != self.uuid:
+            raise CampaignReplaced(
+                f"the server has another campaign {self.name} than before ({uuid}, not {self.uuid}): start this "
+                "worker again to work for that one"
+            )
 
     def _call(self, method: str, path: str, **fields: Any) -> Any:
         """Send one request; returns the document of the answer."""
@@ -146,6 +181,17 @@ class RemoteCampaign:
             document = {}
         if response.status_code == 429 or response.status_code >= 500:
             raise ServerAway(f"the server is busy: {document.get('error', response.status_code)}")
+        reason = document.get("error", response.status_code)
+        if response.status_code == 409:
+            raise NotEnrolled(f"{self._address}: {reason}")
         if response.status_code != 200:
-            raise ServerRefuses(f"{self._address} refuses: {document.get('error', response.status_code)}")
+            refusal = RequestRefused if response.status_code in (400, 413) else ServerRefuses
+            raise refusal(f"{self._address} refuses: {reason}")
         return document
+
+
+def _documents(credentials: Collection[Credential]) -> Iterator[list[dict[str, Any]]]:
+    """Credentials as JSON, in parts of what a request may hold; one empty part when there is none."""
+    documents = [wire.credential_document(credential) for credential in credentials]
+    for start in range(0, max(1, len(documents)), wire.MOST_AT_ONCE):
+        yield documents[start : start + wire.MOST_AT_ONCE]

@@ -1,15 +1,17 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
     GET  /campaigns/NAME              reader  → the campaign and how far it is
-    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind}
-    POST /campaigns/NAME/leases       worker  {worker, count, seconds} → {leases}
+    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels}
+    POST /campaigns/NAME/leases       worker  {worker, count, seconds, held} → {campaign, leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
-    POST /campaigns/NAME/failures     worker  {attempt, reason} → {set_aside}
-    POST /campaigns/NAME/results      worker  {deliveries} → {events}
+    POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
+    POST /campaigns/NAME/results      worker  {deliveries} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
-Requests carry "Authorization: Bearer TOKEN".  A request may be repeated: a result names its attempt, and an
+Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with
+the nonce of its lease, and whoever asks for leases names a worker, whose random UUID no answer tells to others.
+409 says that the ledger does not know the worker.  A request may be repeated: a result names its attempt, and an
 attempt that has ended stays ended.
 """
 
@@ -19,7 +21,6 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from starlette.applications import Starlette
@@ -28,11 +29,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from db import Campaign, Ledger
-from db.errors import LedgerError, WorkerDistrusted
+from db import Campaign, Credential, Ledger
+from db.errors import LedgerError, UnknownWorker, WorkerDistrusted
 from db.states import Outcome, Role
 from jobs.farm import wire
 from jobs.farm.wire import BadMessage
+from langford.provenance import kernel_hash
 
 LARGEST_BODY = 4 * 2**20
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
@@ -99,6 +101,8 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
                 return _error(400, str(error))
             except WorkerDistrusted as error:
                 return _error(403, str(error))
+            except UnknownWorker as error:
+                return _error(409, str(error))
             except LedgerError as error:
                 return _error(503, str(error), {"Retry-After": "2"})
 
@@ -144,42 +148,55 @@ def _error(status: int, message: str, headers: dict[str, str] | None = None) -> 
 
 
 def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    standing, rechecks = campaign.standing(), campaign.rechecks()
-    info = wire.CampaignInfo(campaign.name, campaign.key, campaign.tasks, campaign.work, standing, rechecks)
-    return wire.info_document(info)
+    return wire.info_document(
+        wire.CampaignInfo(
+            ledger.uuid,
+            campaign.uuid,
+            campaign.name,
+            campaign.key,
+            campaign.tasks,
+            campaign.work,
+            campaign.standing(),
+            campaign.rechecks(),
+            kernel_hash(),
+        )
+    )
 
 
 def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    names = "worker", "host", "process", "device_kind"
+    names = "worker", "host", "process", "device_kind", "kernels"
     fields = wire.exactly(document, *names)
-    worker_id, host, process, device_kind = (wire.text(fields[name]) for name in names)
-    ledger.enrol(worker_id[:36], host[:255], process[:80], device_kind[:10])
+    worker_id, host, process, device_kind, kernels = (wire.text(fields[name]) for name in names)
+    ledger.enrol(worker_id[:36], host[:255], process[:80], device_kind[:10], kernels[:64])
     return {}
 
 
 def _lease(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "worker", "count", "seconds")
+    fields = wire.exactly(document, "worker", "count", "seconds", "held")
+    worker_id, seconds = wire.text(fields["worker"]), _seconds(fields["seconds"])
     count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
-    leases = campaign.lease(wire.text(fields["worker"]), count, _seconds(fields["seconds"]))
-    return {"leases": [asdict(lease) for lease in leases]}
+    held = [wire.integer(attempt) for attempt in wire.several(fields["held"], wire.MOST_HELD)]
+    leases = campaign.lease(worker_id, count, seconds, held)
+    return {"campaign": campaign.uuid, "leases": [wire.lease_document(lease) for lease in leases]}
 
 
 def _renew(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "seconds")
-    return {"running": sorted(campaign.renew(_attempts(fields), _seconds(fields["seconds"])))}
+    return {"running": sorted(campaign.renew(_credentials(fields), _seconds(fields["seconds"])))}
 
 
 def _release(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "outcome", "note")
     if fields["outcome"] not in (Outcome.RELEASED, Outcome.PREEMPTED):
         raise BadMessage("an attempt is given back as released or preempted")
-    campaign.release(_attempts(fields), Outcome(fields["outcome"]), wire.text(fields["note"]))
+    campaign.release(_credentials(fields), Outcome(fields["outcome"]), wire.text(fields["note"]))
     return {}
 
 
 def _fail(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "attempt", "reason")
-    return {"set_aside": campaign.fail(wire.integer(fields["attempt"]), wire.text(fields["reason"]))}
+    fields = wire.exactly(document, "attempt", "nonce", "reason")
+    credential = wire.credential_of({name: fields[name] for name in ("attempt", "nonce")})
+    return {"set_aside": campaign.fail(credential, wire.text(fields["reason"]))}
 
 
 def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
@@ -187,7 +204,7 @@ def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any
     deliveries = [wire.delivery_of(delivery) for delivery in wire.several(fields["deliveries"])]
     if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
-    return {"events": campaign.deliver(deliveries)}
+    return {"receipts": [wire.receipt_document(receipt) for receipt in campaign.deliver(deliveries)]}
 
 
 def _retry(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
@@ -198,5 +215,5 @@ def _seconds(value: Any) -> float:
     return min(wire.real(value), LONGEST_LEASE)
 
 
-def _attempts(fields: dict[str, Any]) -> list[int]:
-    return [wire.integer(attempt) for attempt in wire.several(fields["attempts"])]
+def _credentials(fields: dict[str, Any]) -> list[Credential]:
+    return [wire.credential_of(document) for document in wire.several(fields["attempts"])]

@@ -2,7 +2,8 @@
 
 Results stay in the worker's outbox until the server has them.  While the server is away, the worker goes on
 with the tasks that it holds and delivers their results later.  The server accepts a late result even when the
-lease has expired: it is the first one of its task, or it confirms the first one.
+lease has expired: it is the first one of its task, or it confirms the first one.  What the server does not take
+is put aside, and the work goes on.
 """
 
 from __future__ import annotations
@@ -10,21 +11,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 
-from db import Delivery, Lease
+from db import Delivery, Lease, Receipt
 from db.states import EventKind, Outcome, TaskState
 from jobs.effort import LEASE_SECONDS
-from jobs.farm.client import Backoff, RemoteCampaign, ServerAway
+from jobs.farm.client import Backoff, NotEnrolled, RemoteCampaign, RequestRefused, ServerAway
 from jobs.farm.outbox import Outbox
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
 from jobs.identity import Identity
 from jobs.sources import remark
-from langford.methods import PlanKey
+from langford.errors import LangfordError
+from langford.methods import PlanKey, plan_of
 
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it looks for signals and asks whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
 """First and longest time between two requests for work while other workers hold all tasks.  The time doubles,
 because thousands of workers may ask."""
+
+
+class PlanDiffers(LangfordError):
+    """This version splits the campaign's problem in another way than the version that created the campaign."""
 
 
 class ServerTasks:
@@ -59,7 +65,6 @@ class ServerTasks:
         self._asking, self._sending = Backoff(), Backoff()
         self._idling = IDLE_SECONDS
         self._renewed = time.monotonic()
-        self._unkept: list[Delivery] = []
         self._info: CampaignInfo | None = None
         self._enrolled = False
         self._served = True
@@ -68,9 +73,12 @@ class ServerTasks:
 
     @property
     def ready(self) -> bool:
-        """Whether the server has described the campaign; asks it when it is time to.  Raises ServerRefuses."""
+        """Whether the server has described the campaign; asks it when it is time to.
+
+        Raises ServerRefuses, PlanDiffers or NoOutbox.
+        """
         if self._info is None and self._asking.due:
-            self._ask(self._look)
+            self._ask(self._begin)
         return self._info is not None
 
     @property
@@ -103,44 +111,43 @@ class ServerTasks:
         """All workers, unless the campaign is done: others may give tasks back at any time."""
         return workers if self._known.standing.unfinished or self._known.rechecks else 0
 
-    def lease(self, count: int) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
         """Lease up to ``count`` tasks; none while the server is away or has none."""
         if not self._asking.due:
             return []
         leases: list[Lease] = []
-        self._ask(lambda: leases.extend(self._fetch(count)))
+        self._ask(lambda: leases.extend(self._fetch(count, held)))
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
-        """Keep results in the outbox, or in memory when its disk is full; :meth:`attend` sends them."""
+        """Keep results in the outbox; :meth:`attend` sends them."""
         for _, delivery in finished:
-            try:
-                self._outbox.put(delivery)
-            except OSError as error:
-                # Memory does not survive this process, but the result is sent as soon as the server answers.
-                self._unkept.append(delivery)
-                self._say(f"the outbox {self._outbox.folder} does not take results ({error.strerror}); make room")
+            self._outbox.put(delivery)
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed."""
         self._say(f"task {lease.index} failed: {reason}")
-        self._ask(lambda: self._server.fail(lease.attempt, reason))
+        self._ask(lambda: self._server.fail(lease, reason))
 
-    def release(self, attempts: Collection[int], outcome: Outcome, note: str | None) -> None:
+    def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished; when the server is away their leases expire."""
-        self._ask(lambda: self._server.release(attempts, outcome, note or "end"))
+        self._ask(lambda: self._server.release(leases, outcome, note or "end"))
 
-    def attend(self, attempts: Collection[int]) -> None:
+    def attend(self, leases: Collection[Lease]) -> None:
         """Send waiting results, and renew the leases when a quarter of their time has passed."""
-        self._holding = bool(attempts)
+        self._holding = bool(leases)
         self._flush()
         if time.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = time.monotonic()
-            self._ask(lambda: self._server.renew(attempts, self._lease_seconds))
+            self._ask(lambda: self._server.renew(leases, self._lease_seconds))
 
     def close(self) -> None:
-        """Send waiting results once more."""
-        self._flush(at_once=True)
+        """Send waiting results once more, and give up the outbox."""
+        if self._info is None and self._outbox.left_behind:
+            self._ask(self._begin)
+        if self._info is not None:
+            self._flush(at_once=True)
+        self._outbox.close()
 
     @property
     def _known(self) -> CampaignInfo:
@@ -165,21 +172,48 @@ class ServerTasks:
             self._say(message)
         self._away = True
 
+    def _begin(self) -> None:
+        """Learn what the campaign is, and take the outbox for it."""
+        info = self._server.info()
+        tasks = len(plan_of(info.key).work)
+        if tasks != info.tasks:
+            raise PlanDiffers(
+                f"the campaign {info.name} has {info.tasks} tasks, this version of langford splits {info.key} into "
+                f"{tasks}: use the version that created the campaign"
+            )
+        if info.kernels != self._identity.kernels:
+            self._say(
+                f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
+            )
+        self._outbox.open(info)
+        self._info = info
+        self._asking.succeeded()
+
     def _look(self) -> None:
         self._info = self._server.info()
         self._asking.succeeded()
 
-    def _fetch(self, count: int) -> list[Lease]:
+    def _fetch(self, count: int, held: Collection[Lease]) -> list[Lease]:
         if not self._enrolled:
             self._server.enrol(self._identity)
             self._enrolled = True
-        leases = self._server.lease(self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds)
+        attempts = {lease.attempt for lease in held} | self._outbox.attempts
+        try:
+            leases = self._server.lease(
+                self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds, attempts
+            )
+        except NotEnrolled:
+            self._say("the server does not know this worker any more, as after a restored backup: it enrols again")
+            self._enrolled = False
+            self._asking.failed()
+            return []
         self._asking.succeeded()
         self._served = bool(leases)
         if leases:
             self._idling = IDLE_SECONDS
         else:
-            # Others hold the rest, or nothing is left but results of this worker that are not sent yet.
+            # Others hold the rest, or nothing is left but results of this host that are not sent yet.
+            self._outbox.adopt()
             self._flush(at_once=True)
             self._look()
             self._asking.pause(self._idling)
@@ -187,24 +221,35 @@ class ServerTasks:
         return leases
 
     def _flush(self, at_once: bool = False) -> None:
-        """Send waiting results; those that do not arrive stay in the outbox, or in memory."""
+        """Send waiting results; those that do not arrive stay in the outbox."""
         if not (self._sending.due or at_once):
             return
-        waiting = [*self._unkept, *self._outbox.waiting()]
+        waiting = self._outbox.waiting()
         for start in range(0, len(waiting), MOST_AT_ONCE):
             batch = waiting[start : start + MOST_AT_ONCE]
             try:
-                events = self._server.deliver(batch)
+                receipts = self._deliver(batch)
             except ServerAway as error:
                 self._sending.failed()
                 self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
                 return
             self._sending.succeeded()
-            for delivery, event in zip(batch, events, strict=True):
+            for delivery, receipt in zip(batch, receipts, strict=True):
+                if receipt.event is EventKind.REFUSED:
+                    self._outbox.refuse(delivery, f"the server refuses it: {receipt.detail}")
+                    continue
                 self._outbox.remove(delivery)
-                if event not in (None, EventKind.CONFIRMED):
-                    self._say(remark(delivery.evaluation.result.index, event))
-            # They come first in what waits; a later batch may hold more of them, and may not arrive.
-            del self._unkept[: len(batch)]
+                if receipt.event is EventKind.CONFLICT:
+                    self._say(remark(delivery.evaluation.result.index, receipt))
         if waiting and not self._holding:
             self._asking.succeeded()  # these may have been the last results of the campaign: ask at once
+
+    def _deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
+        try:
+            return self._server.deliver(deliveries)
+        except RequestRefused as error:
+            if len(deliveries) == 1:
+                return [Receipt(EventKind.REFUSED, str(error))]
+        half = len(deliveries) // 2
+        return [*self._deliver(deliveries[:half]), *self._deliver(deliveries[half:])]

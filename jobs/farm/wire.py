@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from db import Delivery, Lease, Standing
+from db import Credential, Delivery, Lease, Receipt, Standing
+from db.states import EventKind
 from jobs.identity import Identity
 from langford.errors import LangfordError
 from langford.methods import PlanKey
@@ -18,10 +19,15 @@ from langford.problem import Problem
 from langford.result import BadText, Evaluation
 
 LONGEST_TEXT = 4_000
+LONGEST_NONCE = 64
 MOST_AT_ONCE = 1_000
+MOST_HELD = 100_000
 T = TypeVar("T")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
+UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ACCEPTED = "accepted"
+"""What a receipt says when it has no event."""
 
 
 class BadMessage(LangfordError):
@@ -33,25 +39,33 @@ class CampaignInfo:
     """A campaign as a server describes it to its workers.
 
     Attributes:
+        ledger: UUID of the ledger.
+        uuid: of the campaign.
         name: of the campaign.
         key: its plan.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         standing: tasks and work by state.
         rechecks: number of results that wait for another worker to evaluate them again.
+        kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
     """
 
+    ledger: str
+    uuid: str
     name: str
     key: PlanKey
     tasks: int
     work: float
     standing: Standing
     rechecks: int
+    kernels: str
 
 
 def info_document(info: CampaignInfo) -> dict[str, Any]:
     """The description of a campaign as JSON."""
     return {
+        "ledger": info.ledger,
+        "campaign": info.uuid,
         "name": info.name,
         "problem": info.key.problem.name,
         "method": info.key.method,
@@ -61,14 +75,16 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
         "tasks_by_state": info.standing.tasks,
         "work_by_state": info.standing.work,
         "rechecks": info.rechecks,
+        "kernels": info.kernels,
     }
 
 
 def info_of(document: Any) -> CampaignInfo:
     """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
-    names = "name", "problem", "method", "depth", "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
+    identity = "ledger", "campaign", "name", "problem", "method", "depth", "kernels"
+    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
     try:
-        fields = exactly(document, *names)
+        fields = exactly(document, *identity, *numbers)
     except BadMessage as error:
         raise BadMessage(
             f"the server describes its campaign in another way ({error}): use the server's version of langford"
@@ -76,12 +92,15 @@ def info_of(document: Any) -> CampaignInfo:
     key = PlanKey(Problem.parse(text(fields["problem"])), text(fields["method"]), integer(fields["depth"]))
     standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
     return CampaignInfo(
+        identifier(fields["ledger"]),
+        identifier(fields["campaign"]),
         text(fields["name"]),
         key,
         integer(fields["tasks"]),
         real(fields["work"]),
         standing,
         integer(fields["rechecks"]),
+        text(fields["kernels"]),
     )
 
 
@@ -92,36 +111,66 @@ def identity_document(identity: Identity) -> dict[str, Any]:
         "host": identity.host,
         "process": identity.process,
         "device_kind": identity.device_kind,
+        "kernels": identity.kernels,
     }
+
+
+def credential_document(credential: Credential) -> dict[str, Any]:
+    """What a worker shows for an attempt, as JSON."""
+    return {"attempt": credential.attempt, "nonce": credential.nonce}
+
+
+def credential_of(document: Any) -> Credential:
+    """The credential in a document; raises BadMessage."""
+    fields = exactly(document, "attempt", "nonce")
+    return Credential(integer(fields["attempt"]), nonce(fields["nonce"]))
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Any]:
     """A delivery as JSON."""
-    return {"attempt": delivery.attempt, **delivery.evaluation.to_document()}
+    return {**credential_document(delivery), **delivery.evaluation.to_document()}
 
 
 def delivery_of(document: Any) -> Delivery:
     """The delivery in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "index", "value", "residue", "evaluated", "seconds", "provenance")
-    index = fields["index"]
-    if isinstance(index, str) and index.isascii() and index.isdecimal():
-        index = int(index[:LONGEST_TEXT])  # outboxes of version 0.1 have the index as text
+    numbers = "index", "value", "residue", "evaluated", "seconds"
+    fields = exactly(document, "attempt", "nonce", *numbers, "provenance")
     checked = {
         **fields,
-        "index": integer(index),
+        "index": integer(fields["index"]),
         "seconds": real(fields["seconds"]),
         "provenance": text(fields["provenance"]),
     }
     try:
-        return Delivery(integer(fields["attempt"]), Evaluation.from_document(checked))
+        evaluation = Evaluation.from_document(checked)
     except BadText as error:
         raise BadMessage(str(error)) from error
+    return Delivery(integer(fields["attempt"]), nonce(fields["nonce"]), evaluation)
+
+
+def receipt_document(receipt: Receipt) -> dict[str, Any]:
+    """What became of a delivery, as JSON."""
+    return {"event": receipt.event or ACCEPTED, "detail": receipt.detail[:LONGEST_TEXT]}
+
+
+def receipt_of(document: Any) -> Receipt:
+    """The receipt in a document; raises BadMessage."""
+    fields = exactly(document, "event", "detail")
+    events = {ACCEPTED: None, **{event.value: event for event in EventKind}}
+    if fields["event"] not in events:
+        raise BadMessage(f"no result can be {fields['event']!r:.60}")
+    return Receipt(events[fields["event"]], text(fields["detail"]))
+
+
+def lease_document(lease: Lease) -> dict[str, Any]:
+    """A lease as JSON."""
+    return {**credential_document(lease), "index": lease.index, "work": lease.work}
 
 
 def lease_of(document: Any) -> Lease:
     """The lease in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "index", "work")
-    return Lease(integer(fields["attempt"]), integer(fields["index"]), real(fields["work"]))
+    fields = exactly(document, "attempt", "nonce", "index", "work")
+    return Lease(integer(fields["attempt"]), nonce(fields["nonce"]), integer(fields["index"]), real(fields["work"]))
 
 
 def exactly(document: Any, *names: str) -> dict[str, Any]:
@@ -152,6 +201,20 @@ def text(value: Any) -> str:
     return value
 
 
+def nonce(value: Any) -> str:
+    """A nonce, whether it is right or not; raises BadMessage."""
+    if not isinstance(value, str) or len(value) > LONGEST_NONCE or not value.isascii():
+        raise BadMessage(f"expected a nonce of at most {LONGEST_NONCE} characters")
+    return value
+
+
+def identifier(value: Any) -> str:
+    """A UUID, which may become the name of a folder; raises BadMessage."""
+    if not isinstance(value, str) or not UUID.fullmatch(value):
+        raise BadMessage(f"expected a UUID, not {value!r:.60}")
+    return value
+
+
 def by_state(value: Any, number: Callable[[Any], T]) -> dict[str, T]:
     """A number for each state of tasks, each checked by ``number``; raises BadMessage."""
     if not isinstance(value, dict):
@@ -159,8 +222,8 @@ def by_state(value: Any, number: Callable[[Any], T]) -> dict[str, T]:
     return {text(state): number(entry) for state, entry in value.items()}
 
 
-def several(values: Any) -> list[Any]:
-    """A list of at most MOST_AT_ONCE entries; raises BadMessage."""
-    if not isinstance(values, list) or len(values) > MOST_AT_ONCE:
-        raise BadMessage(f"expected a list of at most {MOST_AT_ONCE} entries")
+def several(values: Any, most: int = MOST_AT_ONCE) -> list[Any]:
+    """A list of at most ``most`` entries; raises BadMessage."""
+    if not isinstance(values, list) or len(values) > most:
+        raise BadMessage(f"expected a list of at most {most} entries")
     return values

@@ -182,11 +182,12 @@ def work(
     stop = StopSignals()
     server = RemoteCampaign(url, token_of(token_file), certificate)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    results = Outbox(outbox or state_home / "langford" / "outbox" / server.name)
     chosen_devices = devices(device, workers or cores())
-    source = ServerTasks(server, results, Identity.fresh(chosen_devices), display.say, lease)
+    identity = Identity.fresh(chosen_devices)
+    results = Outbox(outbox or state_home / "langford" / "outbox", identity, display.say)
+    source = ServerTasks(server, results, identity, display.say, lease)
     report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
-    waiting = len(list(results.waiting()))
+    waiting = results.count
     remark = f", {waiting} results wait in {results.folder}" if waiting else ""
     display.say(f"{report.tasks_here} tasks done here{remark}")
     if stop.received:

@@ -210,14 +210,14 @@ def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     farm.server.kill()
     farm.server.wait()
     outbox = farm.folder / "outbox"
-    farm.wait_until(lambda: len(list(outbox.glob("*.result.json"))) > 0)
+    farm.wait_until(lambda: len(list(outbox.rglob("*.result.json"))) > 0)
     worker.kill()
     worker.wait()
-    kept = [int(file.name.partition(".")[0]) for file in outbox.glob("*.result.json")]
+    kept = [int(file.name.partition(".")[0]) for file in outbox.rglob("*.result.json")]
     farm.server = farm.serve()
     stopped = farm.work("--time-limit", "0")
     stopped.communicate(timeout=60)
-    assert not list(outbox.glob("*.result.json"))
+    assert not list(outbox.rglob("*.result.json"))
     tasks = {task.index for task in farm.campaign.task_records("done")}
     assert len(tasks) >= 5 + len(kept)
 
@@ -238,15 +238,16 @@ def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
     plan = farm.campaign.plan
     liar, me = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token), Identity.fresh()
     liar.enrol(me)
-    for lease in liar.lease(me.worker_id, 6, 60):
+    for lease in liar.lease(me.worker_id, 6, 60, []):
         true = plan.evaluate(lease.index)
         value = true.value + (1 << plan.expectation(lease.index).zero_bits)
         forged = replace(true, value=value, residue=residue(value))
-        assert liar.deliver([Delivery(lease.attempt, Evaluation(forged, 0.5, "{}"))]) == [None]
+        delivery = Delivery(lease.attempt, lease.nonce, Evaluation(forged, 0.5, "{}"))
+        assert [receipt.event for receipt in liar.deliver([delivery])] == [None]
     workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
     farm.wait_until(lambda: farm.campaign.progress().attempts.get("done", 0) > 20)
     with pytest.raises(ServerRefuses, match="no more tasks"):
-        farm.wait_until(lambda: liar.lease(me.worker_id, 1, 0.1) is None)
+        farm.wait_until(lambda: liar.lease(me.worker_id, 1, 0.1, []) is None)
     farm.finish(*workers)
     assert farm.campaign.progress().rechecks < 0.05 * farm.campaign.tasks
 

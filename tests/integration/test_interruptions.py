@@ -173,7 +173,7 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     assert done.returncode == 3
     assert f"1 of {TASKS} tasks are left (other workers hold the rest)" in done.stderr
     assert campaign.progress().attempts["expired"] == 3
-    campaign.release([lease.attempt])
+    campaign.release([lease])
     ledger.close()
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 

@@ -118,7 +118,7 @@ def test_an_import_overtakes_a_lease(ledger: Ledger, tmp_path: Path) -> None:
     ledger.enrol("a", "host", "1")
     [lease] = campaign.lease("a", 1, 60)
     exchange.take(ledger, written(tmp_path, export_of(TRUE)))
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.CONFIRMED
+    assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
     assert campaign.progress().tasks == {"done": TASKS}
 
 

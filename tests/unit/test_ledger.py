@@ -11,8 +11,15 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import text
 
-from db import Campaign, Ledger
-from db.errors import CampaignMismatch, ConflictingResults, NoSuchCampaign, UntrustedResults, WorkerDistrusted
+from db import Campaign, Credential, Ledger
+from db.errors import (
+    CampaignMismatch,
+    ConflictingResults,
+    NoSuchCampaign,
+    UnknownWorker,
+    UntrustedResults,
+    WorkerDistrusted,
+)
 from db.replication import is_drawn, queue
 from db.states import EventKind, Outcome, TaskState
 from langford.arithmetic.residue import residue
@@ -26,6 +33,7 @@ from tests.campaigns import (
     TRUE,
     deliver,
     delivery,
+    events,
     finish,
     forged,
     new_campaign,
@@ -80,17 +88,17 @@ def test_expired_leases_are_granted_again_without_a_failure(campaign: Campaign) 
 
 
 def test_renewing_tells_zombies_politely(campaign: Campaign) -> None:
-    old = campaign.lease("a", 1, -1)[0].attempt
-    new = campaign.lease("b", TASKS, HOUR)[0].attempt
-    assert campaign.renew([old, new, 999], HOUR) == {new}
+    old = campaign.lease("a", 1, -1)[0]
+    new = campaign.lease("b", TASKS, HOUR)[0]
+    assert campaign.renew([old, new, Credential(999, "")], HOUR) == {new.attempt}
 
 
 def test_a_late_result_counts_once(campaign: Campaign) -> None:
     late = campaign.lease("a", 1, -1)[0]
     again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
-    assert deliver(campaign, late.attempt, TRUE[late.index]) is None
+    assert deliver(campaign, late, TRUE[late.index]) is None
     for _ in range(2):
-        assert deliver(campaign, again.attempt, TRUE[late.index]) is EventKind.CONFIRMED
+        assert deliver(campaign, again, TRUE[late.index]) is EventKind.CONFIRMED
     progress = campaign.progress()
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
@@ -99,29 +107,29 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
 
 def test_the_same_delivery_twice_is_nothing(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is None
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is None
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
     assert campaign.progress().confirmed == 0
 
 
 def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
     late = campaign.lease("a", 1, -1)[0]
     again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
-    deliver(campaign, again.attempt, TRUE[late.index])
-    assert deliver(campaign, late.attempt, forged(late.index)) is EventKind.CONFLICT
+    deliver(campaign, again, TRUE[late.index])
+    assert deliver(campaign, late, forged(late.index)) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match=f"task {late.index}"):
         campaign.results()
 
 
 def test_the_same_attempt_cannot_change_its_mind(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    deliver(campaign, lease.attempt, TRUE[lease.index])
-    assert deliver(campaign, lease.attempt, forged(lease.index)) is EventKind.CONFLICT
+    deliver(campaign, lease, TRUE[lease.index])
+    assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
 
 
 def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    assert deliver(campaign, lease.attempt, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
+    assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
     progress = campaign.progress()
     assert (progress.tasks, progress.attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
     assert campaign.task_records()[lease.index].failures == 1
@@ -131,19 +139,18 @@ def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
 def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
     leases = campaign.lease("a", TASKS, HOUR)
     batch = true_deliveries(leases)
-    wrong = delivery(leases[0].attempt, forged(leases[0].index))
-    events = campaign.deliver([*batch, batch[1], wrong])
-    assert events == [None] * (TASKS + 1) + [EventKind.CONFLICT]
+    wrong = delivery(leases[0], forged(leases[0].index))
+    assert events(campaign, [*batch, batch[1], wrong]) == [None] * (TASKS + 1) + [EventKind.CONFLICT]
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
 
 
 def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
     for outcome in (Outcome.PREEMPTED, Outcome.RELEASED) * 3:
-        campaign.release([lease.attempt for lease in campaign.lease("a", TASKS, HOUR)], outcome)
+        campaign.release(campaign.lease("a", TASKS, HOUR), outcome)
     for last in (False, False, True):
         for lease in campaign.lease("a", TASKS, HOUR):
-            assert campaign.fail(lease.attempt, "boom") is last
-            assert campaign.fail(lease.attempt, "boom") is False  # an ended attempt cannot fail again
+            assert campaign.fail(lease, "boom") is last
+            assert campaign.fail(lease, "boom") is False  # an ended attempt cannot fail again
     assert campaign.progress().tasks == {TaskState.SET_ASIDE: TASKS}
     assert not campaign.lease("a", TASKS, HOUR)
     assert campaign.reopen() == TASKS
@@ -155,7 +162,7 @@ def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypat
     lease = campaign.lease("a", 1, HOUR)[0]
     result = PartialResult(lease.index, huge, residue(huge), 10**30)
     monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, 0, 4**300))
-    deliver(campaign, lease.attempt, result)
+    deliver(campaign, lease, result)
     assert campaign.results() == [result]
     with ledger.database.reading() as connection:
         typeof = "typeof" if ledger.database.engine.dialect.name == "sqlite" else "pg_typeof"
@@ -173,8 +180,8 @@ def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
     again = campaign.lease("b", TASKS, HOUR)
     assert drawn <= {lease.index for lease in again}
     for lease in again[1:]:
-        assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.CONFIRMED
-    campaign.release([again[0].attempt])
+        assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
+    campaign.release([again[0]])
     assert [lease.index for lease in campaign.lease("b", TASKS, HOUR)] == [again[0].index]
     assert campaign.progress().rechecks == 1
     assert campaign.results() == TRUE
@@ -185,7 +192,7 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
     campaign.set_recheck_share(1.0)
     for worker in ("a", "gpu", "a", "gpu"):
         [lease] = campaign.lease(worker, TASKS, HOUR)[-1:]
-        deliver(campaign, lease.attempt, TRUE[lease.index])
+        deliver(campaign, lease, TRUE[lease.index])
         campaign.release_worker(worker, "enough")
     by_worker = [campaign.lease(worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
     assert len(set(by_worker)) == 2
@@ -212,7 +219,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
         ledger.enrol(worker, "host", "1")
     lies = {lease.index: lease for lease in campaign.lease("a", 3, HOUR)}
     for lease in lies.values():
-        deliver(campaign, lease.attempt, forged(lease.index))
+        deliver(campaign, lease, forged(lease.index))
     finish(campaign, "b")
     assert len(campaign.results()) == TASKS  # nobody has noticed anything yet
     suspect = min(lies)
@@ -221,12 +228,12 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     with ledger.database.writing() as connection:
         queue(connection, campaign.campaign_id, [suspect])
     [second] = campaign.lease("b", 1, HOUR)
-    assert deliver(campaign, second.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match="run another worker"):
         campaign.results()
     assert not campaign.lease("a", 1, HOUR) + campaign.lease("b", 1, HOUR)
     [third] = campaign.lease("c", 5, HOUR)
-    assert deliver(campaign, third.attempt, TRUE[suspect]) is EventKind.CONFLICT
+    assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
     assert campaign.progress().conflicts == 0
     with pytest.raises(WorkerDistrusted, match="memory"):
         campaign.lease("a", 1, HOUR)
@@ -242,7 +249,7 @@ def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(campaign: Campai
     finish(campaign, "a")
     for last in (False, False, True):
         lease = campaign.lease("b", 1, HOUR)[0]
-        assert campaign.fail(lease.attempt, "boom") is last
+        assert campaign.fail(lease, "boom") is last
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     assert lease.index not in {other.index for other in campaign.lease("b", TASKS, HOUR)}
     assert campaign.results() == TRUE
@@ -252,13 +259,79 @@ def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(campaign: Campai
 def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign, bogus: int) -> None:
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
     [lease] = other.lease("a", 1, HOUR)
-    attempts = [lease.attempt, bogus]
-    assert campaign.renew(attempts, HOUR) == set()
-    campaign.release(attempts)
-    assert [campaign.fail(attempt, "boom") for attempt in attempts] == [False, False]
-    assert deliver(campaign, lease.attempt, TRUE[lease.index]) is EventKind.REFUSED
+    shown = [lease, Credential(bogus, lease.nonce)]
+    assert campaign.renew(shown, HOUR) == set()
+    campaign.release(shown)
+    assert [campaign.fail(credential, "boom") for credential in shown] == [False, False]
+    assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
     assert other.progress().attempts == {"running": 1}
-    assert other.renew(attempts, HOUR) == {lease.attempt}
+    assert other.renew(shown, HOUR) == {lease.attempt}
+
+
+def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
+    first, second = campaign.lease("a", 2, HOUR)
+    [other] = campaign.lease("b", 1, HOUR)
+    guesses = [replace(first, nonce=""), replace(first, nonce="guessed"), replace(second, nonce=other.nonce)]
+    for guess in guesses:
+        assert campaign.renew([guess], -1) == set()
+        campaign.release([guess], Outcome.PREEMPTED)
+        assert campaign.fail(guess, "boom") is False
+        assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
+        assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
+    assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
+    assert campaign.progress().attempts == {"running": 3}
+    assert {task.failures for task in campaign.task_records()} == {0}
+    assert campaign.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
+    assert deliver(campaign, first, TRUE[first.index]) is None
+
+
+def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:
+    late, lying = campaign.lease("a", 2, -1)
+    finish(campaign, "b")
+    assert deliver(campaign, replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
+    assert campaign.progress().conflicts == 0
+    assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
+    assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT
+
+
+def test_the_ledger_keeps_no_nonce(ledger: Ledger, campaign: Campaign) -> None:
+    nonces = {lease.nonce for lease in campaign.lease("a", 2, HOUR) + campaign.lease("b", 1, HOUR)}
+    assert len(nonces) == 2
+    with ledger.database.writing() as connection:
+        rows = connection.execute(text("SELECT id, nonce FROM attempt")).all()
+        assert not nonces & {row.nonce for row in rows}
+        connection.execute(text("UPDATE attempt SET nonce = NULL"))  # as after an upgrade
+    assert (
+        campaign.renew([Credential(row.id, nonce) for row in rows for nonce in ("", "None", row.nonce)], 1) == set()
+    )
+
+
+def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campaign: Campaign) -> None:
+    lost, known = campaign.lease("a", 2, HOUR)
+    [foreign] = campaign.lease("b", 1, HOUR)
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    [elsewhere] = other.lease("a", 1, HOUR)
+    [again] = campaign.lease("a", 1, HOUR, [known.attempt])
+    assert again.index == lost.index
+    assert campaign.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
+    assert campaign.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
+    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all
+    assert {task.failures for task in campaign.task_records()} == {0}
+
+
+def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Campaign) -> None:
+    with pytest.raises(UnknownWorker, match="enrol"):
+        campaign.lease("c", 1, HOUR)
+    ledger.enrol("c", "host", "1", "cpu", "0123456789abcdef")
+    assert campaign.lease("c", 1, HOUR)
+
+
+def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "other.db"), create=True) as second:
+        uuids = {ledger.uuid, second.uuid, campaign.uuid, new_campaign(second).uuid}
+        assert len(uuids) == 4
+    assert ledger.campaign("seven").uuid == campaign.uuid
 
 
 def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campaign: Campaign) -> None:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db import Campaign, Ledger
+from db import Campaign, Credential, Ledger
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
 from langford.result import Expectation, PartialResult
-from tests.campaigns import HOUR, KEY, NAME, TASKS, TRUE, deliver, delivery, forged, new_campaign
+from tests.campaigns import HOUR, KEY, NAME, TASKS, TRUE, deliver, delivery, events, forged, new_campaign
 from tests.databases import fresh_database
 
 RIVALS = 4
@@ -66,14 +66,12 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
     def hand_in(campaign: Campaign, number: int) -> list[EventKind | None]:
         mine = random.Random(number).sample(attempts[number], TASKS)
         results = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
-        return campaign.deliver(
-            [delivery(each.attempt, result) for each, result in zip(mine, results, strict=True)]
-        )
+        return events(campaign, [delivery(each, result) for each, result in zip(mine, results, strict=True)])
 
-    events = Counter(event for own in at_once(where, hand_in) for event in own)
-    assert events[None] == TASKS
-    assert events[EventKind.CONFIRMED] + events[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
-    assert (events[EventKind.CONFLICT] > 0) == lying
+    counted = Counter(event for own in at_once(where, hand_in) for event in own)
+    assert counted[None] == TASKS
+    assert counted[EventKind.CONFIRMED] + counted[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
+    assert (counted[EventKind.CONFLICT] > 0) == lying
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     if not lying:
         assert campaign.results() == TRUE
@@ -96,7 +94,7 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
     def keep(value: int, seconds: float, provenance: str) -> None:
         [lease] = campaign.lease("a", 1, HOUR)
         result = PartialResult(lease.index, value, residue(value), abs(value))
-        assert campaign.deliver([delivery(lease.attempt, result, seconds, provenance)]) == [None]
+        assert events(campaign, [delivery(lease, result, seconds, provenance)]) == [None]
         [kept] = [task for task in campaign.task_records(TaskState.DONE) if task.index == lease.index]
         numbers = result.value, result.residue, result.evaluated
         assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
@@ -111,8 +109,9 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
 def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
     ledger = Ledger(where, create=True)
     campaign = new_campaign(ledger)
-    assert campaign.renew([attempt], HOUR) == set()
-    campaign.release([attempt])
-    assert campaign.fail(attempt, "boom") is False
-    assert deliver(campaign, attempt, TRUE[0]) is EventKind.REFUSED
+    shown = Credential(attempt, "guessed")
+    assert campaign.renew([shown], HOUR) == set()
+    campaign.release([shown])
+    assert campaign.fail(shown, "boom") is False
+    assert deliver(campaign, shown, TRUE[0]) is EventKind.REFUSED
     ledger.close()

@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import settings
 
-from db import Campaign, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
 from db.errors import WorkerDistrusted
-from db.states import EventKind, Outcome, Role
+from db.states import Outcome, Role
 from jobs.farm import server, wire
 from tests.asgi import Client
 from tests.histories import Histories
@@ -46,23 +46,28 @@ class ServedCampaign:
         return answer.json()
 
     def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
-        leases = self._post("leases", worker=worker, count=count, seconds=max(0.0, seconds))["leases"]
+        # It may be asked for leases of several processes that share a name: none of them is forgotten.
+        held = list(range(10_000))
+        answer = self._post("leases", worker=worker, count=count, seconds=max(0.0, seconds), held=held)
+        leases = answer["leases"]
         if seconds < 0:
             time.sleep(0.003)  # over by now
         return [wire.lease_of(each) for each in leases]
 
-    def renew(self, attempts: Iterable[int], seconds: float) -> set[int]:
-        return set(self._post("renewals", attempts=list(attempts), seconds=seconds)["running"])
+    def renew(self, shown: Iterable[Credential], seconds: float) -> set[int]:
+        attempts = [wire.credential_document(each) for each in shown]
+        return set(self._post("renewals", attempts=attempts, seconds=seconds)["running"])
 
-    def release(self, attempts: Iterable[int], outcome: Outcome = Outcome.RELEASED) -> None:
-        self._post("releases", attempts=list(attempts), outcome=outcome, note="")
+    def release(self, shown: Iterable[Credential], outcome: Outcome = Outcome.RELEASED) -> None:
+        attempts = [wire.credential_document(each) for each in shown]
+        self._post("releases", attempts=attempts, outcome=outcome, note="")
 
-    def fail(self, attempt: int, reason: str) -> bool:
-        return bool(self._post("failures", attempt=attempt, reason=reason)["set_aside"])
+    def fail(self, shown: Credential, reason: str) -> bool:
+        return bool(self._post("failures", **wire.credential_document(shown), reason=reason)["set_aside"])
 
-    def deliver(self, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
-        events = self._post("results", deliveries=[wire.delivery_document(each) for each in deliveries])["events"]
-        return [None if event is None else EventKind(event) for event in events]
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        answer = self._post("results", deliveries=[wire.delivery_document(each) for each in deliveries])
+        return [wire.receipt_of(each) for each in answer["receipts"]]
 
 
 class RemoteHistories(Histories):

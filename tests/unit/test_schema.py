@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from db import Database, Ledger
 from db.errors import WrongSchema
@@ -20,17 +21,31 @@ from tests.earlier_schemas import UNDONE
 LAST = max(UNDONE)
 
 
-def rows(database: Database) -> dict[str, list[Any]]:
-    """All rows of all tables, by table."""
+Columns = dict[str, list[str]]
+
+
+def columns(database: Database) -> Columns:
+    """The columns of each table as it is now."""
+    inspector = inspect(database.engine)
+    return {
+        table.name: [str(column["name"]) for column in inspector.get_columns(table.name)]
+        for table in Base.metadata.sorted_tables
+        if inspector.has_table(table.name)
+    }
+
+
+def rows(database: Database, chosen: Columns) -> dict[str, list[Any]]:
+    """All rows of these tables with these columns, by table."""
+    keys = {table.name: list(table.primary_key.columns.keys()) for table in Base.metadata.sorted_tables}
     with database.reading() as connection:
         return {
-            table.name: [
+            table: [
                 tuple(row)
                 for row in connection.execute(
-                    text(f"SELECT * FROM {table.name} ORDER BY {', '.join(table.primary_key.columns.keys())}")
+                    text(f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(keys[table])}")
                 )
             ]
-            for table in Base.metadata.sorted_tables
+            for table, names in chosen.items()
         }
 
 
@@ -39,18 +54,22 @@ def test_an_upgrade_keeps_everything(kind: str, tmp_path: Path) -> None:
     where = fresh_database(kind, tmp_path)
     write_used_ledger(where)
     with Database(where) as database:
-        before = rows(database)
         with database.writing() as connection:
             for statement in UNDONE[LAST]:
                 connection.execute(text(statement))
             connection.execute(text(f"UPDATE alembic_version SET version_num = '{LAST}'"))
+        earlier = columns(database)
+        before = rows(database, earlier)
     with pytest.raises(WrongSchema, match=f"has schema {LAST} of an earlier version: `langford ledger upgrade"):
         Ledger(where)
     with Database(where, upgrade=True) as database:
-        assert rows(database) == before
+        assert rows(database, earlier) == before
         assert all(before.values())
+        now = {table: set(names) for table, names in columns(database).items()}
+        assert now == {table.name: set(table.columns.keys()) for table in Base.metadata.sorted_tables}
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
+        assert str(uuid.UUID(campaign.uuid)) == campaign.uuid != ledger.uuid
         assert campaign.recheck_share == 1.0
         for worker in "cde":
             ledger.enrol(worker, "host", "1", "cuda")

@@ -1,10 +1,10 @@
-"""The task server's answers, the wire format and the outbox, without a network."""
+"""The task server's answers and the wire format, without a network."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import Delivery, Ledger
+from db import Credential, Delivery, Lease, Ledger
 from db.states import Role
 from jobs.farm import server, wire
-from jobs.farm.outbox import Outbox
 from langford.result import PartialResult
 from tests.asgi import Client
-from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign
+from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
-    st.integers(0, 2**40),
+    st.builds(Credential, st.integers(0, 2**40), st.text("-_09azAZ", max_size=64)),
     st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
     st.floats(0, 1e9),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
@@ -43,9 +42,17 @@ class Farm:
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
         return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
 
+    def lease(self, worker: str, count: int) -> list[Lease]:
+        answer = self.post("/leases", worker=worker, count=count, seconds=60, held=[]).json()
+        assert answer["campaign"] == self.campaign.uuid
+        return [wire.lease_of(document) for document in answer["leases"]]
+
     def deliver(self, *deliveries: Delivery) -> Any:
         answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries])
-        return answer.json().get("events", answer.status_code)
+        if answer.status_code != 200:
+            return answer.status_code
+        events = [receipt["event"] for receipt in answer.json()["receipts"]]
+        return [None if event == wire.ACCEPTED else event for event in events]
 
 
 @pytest.fixture
@@ -58,16 +65,19 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     for _ in range(2):  # a repeated request changes nothing
-        assert farm.post("/workers", worker="w", host="h", process="1", device_kind="cpu").status_code == 200
-    leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
+        assert (
+            farm.post("/workers", worker="w", host="h", process="1", device_kind="cpu", kernels="k").status_code
+            == 200
+        )
+    leases = farm.lease("w", 1000)
     assert len(leases) == TASKS
-    works = [lease["work"] for lease in leases]
+    works = [lease.work for lease in leases]
     assert works == sorted(works, reverse=True)
-    assert farm.post("/renewals", attempts=[leases[0]["attempt"]], seconds=60).json()["running"]
-    back = [leases[0]["attempt"]]
-    assert farm.post("/releases", attempts=back, outcome="preempted", note="SIGTERM").status_code == 200
-    assert farm.post("/failures", attempt=leases[1]["attempt"], reason="x").json() == {"set_aside": False}
-    done = [delivery(each["attempt"], TRUE[each["index"]]) for each in leases]
+    back, failed = map(wire.credential_document, leases[:2])
+    assert farm.post("/renewals", attempts=[back], seconds=60).json()["running"]
+    assert farm.post("/releases", attempts=[back], outcome="preempted", note="SIGTERM").status_code == 200
+    assert farm.post("/failures", **failed, reason="x").json() == {"set_aside": False}
+    done = true_deliveries(leases)
     assert farm.deliver(*done) == [None] * TASKS
     assert farm.deliver(*done) == [None] * TASKS
     headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
@@ -75,19 +85,20 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     assert info.standing.tasks == {"done": TASKS}
     assert info.standing.unfinished == 0
     assert info.key == KEY
+    assert (info.ledger, info.uuid) == (farm.ledger.uuid, farm.campaign.uuid)
 
 
 def test_forged_and_corrupted_results(farm: Farm) -> None:
-    first, second, *_ = farm.post("/leases", worker="a", count=3, seconds=60).json()["leases"]
-    true = delivery(first["attempt"], TRUE[first["index"]])
-    assert farm.deliver(replace(true, attempt=second["attempt"])) == ["refused"]
+    first, second, *_ = farm.lease("a", 3)
+    true = delivery(first, TRUE[first.index])
+    assert farm.deliver(replace(true, attempt=second.attempt)) == ["refused"]
     assert farm.deliver(replace(true, attempt=999)) == ["refused"]
     assert farm.campaign.progress().attempts == {"running": 3}
-    corrupted = replace(TRUE[second["index"]], value=TRUE[second["index"]].value + 1)
-    assert farm.deliver(delivery(second["attempt"], corrupted)) == ["refused"]
+    corrupted = replace(TRUE[second.index], value=TRUE[second.index].value + 1)
+    assert farm.deliver(delivery(second, corrupted)) == ["refused"]
     assert farm.deliver(true) == [None]
-    assert farm.deliver(delivery(first["attempt"], forged(first["index"]))) == ["conflict"]
-    assert farm.deliver(delivery(1, PartialResult(TASKS, 0, 0, 0))) == 400
+    assert farm.deliver(delivery(first, forged(first.index))) == ["conflict"]
+    assert farm.deliver(delivery(first, PartialResult(TASKS, 0, 0, 0))) == 400
     assert farm.campaign.progress().tasks["done"] == 1
 
 
@@ -96,7 +107,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
     assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
     own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
     assert farm.client.get("/campaigns/other", headers=own).status_code == 403
-    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1).status_code == 403
+    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1, held=[]).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
     assert farm.campaign.revoke_tokens() == 3
@@ -109,10 +120,11 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
 def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
     [lease] = other.lease("a", 1, 60)
-    farm.post("/releases", attempts=[lease.attempt], outcome="released", note="")
-    farm.post("/failures", attempt=lease.attempt, reason="x")
-    assert farm.post("/renewals", attempts=[lease.attempt], seconds=60).json() == {"running": []}
-    assert farm.deliver(delivery(lease.attempt, TRUE[lease.index])) == ["refused"]
+    shown = wire.credential_document(lease)
+    farm.post("/releases", attempts=[shown], outcome="released", note="")
+    farm.post("/failures", **shown, reason="x")
+    assert farm.post("/renewals", attempts=[shown], seconds=60).json() == {"running": []}
+    assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
     assert other.progress().attempts == {"running": 1}
 
 
@@ -124,12 +136,15 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
         b"{",
         b"\xff",
         b'{"worker": "a"}',
-        b'{"worker": "a", "count": 0, "seconds": 1}',
-        b'{"worker": "a", "count": true, "seconds": 1}',
-        b'{"worker": "a", "count": 1, "seconds": -1}',
-        b'{"worker": "a", "count": 1, "seconds": NaN}',
-        b'{"worker": 1, "count": 1, "seconds": 1}',
-        b'{"worker": "a", "count": 1, "seconds": 1, "more": 1}',
+        b'{"worker": "a", "count": 0, "seconds": 1, "held": []}',
+        b'{"worker": "a", "count": true, "seconds": 1, "held": []}',
+        b'{"worker": "a", "count": 1, "seconds": -1, "held": []}',
+        b'{"worker": "a", "count": 1, "seconds": NaN, "held": []}',
+        b'{"worker": 1, "count": 1, "seconds": 1, "held": []}',
+        b'{"worker": "a", "count": 1, "seconds": 1}',
+        b'{"worker": "a", "count": 1, "seconds": 1, "held": 1}',
+        b'{"worker": "a", "count": 1, "seconds": 1, "held": ["x"]}',
+        b'{"worker": "a", "count": 1, "seconds": 1, "held": [], "more": 1}',
         b"[" * 100_000,
         b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix",
     ],
@@ -144,7 +159,7 @@ def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     farm = Farm(tmp_path, server.RateLimit(per_second=0.1, burst=3))
     large = "x" * (server.LARGEST_BODY + 1)
-    assert farm.post("/failures", attempt=1, reason=large).status_code == 413
+    assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
     answer = farm.post("/retries", Role.ADMIN)
     assert float(answer.headers["Retry-After"]) > 1
@@ -153,34 +168,3 @@ def test_limits_on_size_and_rate(tmp_path: Path) -> None:
 @given(DELIVERIES)
 def test_deliveries_travel_unchanged(sent: Delivery) -> None:
     assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(sent)))) == sent
-
-
-def test_outboxes_of_earlier_versions_are_read() -> None:
-    document = {
-        "attempt": 7,
-        "index": "3",
-        "value": "-12",
-        "residue": "5",
-        "evaluated": "9",
-        "seconds": 0.5,
-        "provenance": "{}",
-    }
-    assert wire.delivery_of(document) == delivery(7, PartialResult(3, -12, 5, 9))
-    for name, text in (("index", "-1"), ("index", "x"), ("value", "1e3"), ("residue", 5), ("evaluated", "9" * 201)):
-        with pytest.raises(wire.BadMessage):
-            wire.delivery_of({**document, name: text})
-
-
-def test_the_outbox_keeps_what_is_whole(tmp_path: Path) -> None:
-    outbox = Outbox(tmp_path / "box")
-    kept = [delivery(7, TRUE[0]), delivery(12, TRUE[1])]
-    for each in kept:
-        outbox.put(each)
-    cut = tmp_path / "box" / "9.result.json"
-    cut.write_text(json.dumps(asdict(kept[0]))[:20])
-    assert sorted(Outbox(tmp_path / "box").waiting(), key=lambda each: each.attempt) == kept
-    assert not cut.exists()
-    assert cut.with_suffix(".bad").exists()
-    outbox.remove(kept[0])
-    outbox.remove(kept[0])
-    assert list(outbox.waiting()) == kept[1:]

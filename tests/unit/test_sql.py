@@ -8,12 +8,13 @@ writes the files anew; the difference shows in review what changes in the SQL.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from db import Campaign, Database, Ledger, copying
+from db import Campaign, Database, Delivery, Ledger, copying
 from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
@@ -42,6 +43,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     """Everything that may happen to a campaign, at least once."""
     call = log.call
     ledger = call(Ledger, where, create=True)
+    assert len(call(Ledger.uuid.func, ledger)) == 36
     campaign = call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     assert call(ledger.campaign, NAME) == campaign
@@ -70,45 +72,51 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     """Leases that are renewed, given back, expire and fail, until a task is set aside and taken up again."""
     call = log.call
     call(campaign.lease, "a", 1, -1)  # expires with the next lease
-    first, second = call(campaign.lease, "b", 2, HOUR)
-    assert call(campaign.renew, [first.attempt], HOUR) == {first.attempt}
+    call(campaign.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
+    first, second = call(campaign.lease, "b", 2, HOUR, [])
+    assert call(campaign.renew, [first], HOUR) == {first.attempt}
     assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
-    call(campaign.release, [second.attempt], Outcome.PREEMPTED, "SIGTERM")
+    call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
     for last in (False, False, True):
-        attempts = {lease.index: lease.attempt for lease in call(campaign.lease, "a", TASKS, HOUR)}
-        assert call(campaign.fail, attempts.pop(0), "boom") is last
-        call(campaign.release, attempts.values())
+        leases = {lease.index: lease for lease in call(campaign.lease, "a", TASKS, HOUR)}
+        assert call(campaign.fail, leases.pop(0), "boom") is last
+        call(campaign.release, leases.values())
     assert call(campaign.reopen) == 1
 
 
 def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     """Results that count, confirm, are refused and conflict; votes that settle it and cost a worker its trust."""
     call = log.call
+
+    def hand_in(deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+        return [receipt.event for receipt in call(campaign.deliver, deliveries)]
+
     call(campaign.set_recheck_share, 1.0)
     leases = call(campaign.lease, "a", TASKS, HOUR)
     bad = replace(TRUE[leases[0].index], residue=1)
-    assert call(campaign.deliver, [delivery(leases[0].attempt, bad)]) == [EventKind.REFUSED]
-    lies = {lease.index: delivery(lease.attempt, forged(lease.index)) for lease in leases[1:3]}
-    assert call(campaign.deliver, list(lies.values())) == [None, None]
-    assert set(call(campaign.deliver, true_deliveries(leases[3:]))) == {None}
+    assert hand_in([delivery(leases[0], bad)]) == [EventKind.REFUSED]
+    assert hand_in([replace(delivery(leases[0], bad), nonce="guessed")]) == [EventKind.REFUSED]
+    lies = {lease.index: delivery(lease, forged(lease.index)) for lease in leases[1:3]}
+    assert hand_in(list(lies.values())) == [None, None]
+    assert set(hand_in(true_deliveries(leases[3:]))) == {None}
     again = call(campaign.lease, "b", TASKS, HOUR)
     doubted, *others = [lease for lease in again if lease.index in lies]
     confirmed = [lease for lease in again if lease.index not in lies]
-    call(campaign.deliver, true_deliveries(confirmed))
-    assert call(campaign.deliver, true_deliveries([doubted])) == [EventKind.CONFLICT]
+    hand_in(true_deliveries(confirmed))
+    assert hand_in(true_deliveries([doubted])) == [EventKind.CONFLICT]
     with pytest.raises(ConflictingResults):
         call(campaign.results)
-    call(campaign.release, [lease.attempt for lease in others])
+    call(campaign.release, others)
     third = next(lease for lease in call(campaign.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
-    assert call(campaign.deliver, true_deliveries([third])) == [EventKind.CONFLICT]
+    assert hand_in(true_deliveries([third])) == [EventKind.CONFLICT]
     with pytest.raises(WorkerDistrusted):
         call(campaign.lease, "a", 1, HOUR)
     with pytest.raises(UntrustedResults):
         call(campaign.results)
     call(campaign.release_worker, "c", "its tasks go to another")
     for worker in "bcb":
-        call(campaign.deliver, true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
+        hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
 
 
 def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
@@ -116,9 +124,9 @@ def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
     write_used_ledger(source)
     log.call(copying.copy, source, target)
     with Database(target) as database, database.writing() as connection:
-        for statement in UNDONE["0004"]:
+        for statement in UNDONE["0005"]:
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0004'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
     log.call(Database, target, upgrade=True).close()
 
 

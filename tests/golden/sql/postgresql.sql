@@ -76,22 +76,52 @@ DROP INDEX attempt_open;
 CREATE INDEX attempt_open ON attempt (deadline)
 WHERE ended IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
+-- Ledger, db.copying.copy, Database
+CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (uuid) );
+
+-- Ledger, db.copying.copy, Database
+INSERT INTO ledger (uuid, created)
+VALUES (%(uuid)s, %(created)s);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+SELECT id
+FROM campaign;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
+
+-- Ledger, db.copying.copy, Database
+DROP INDEX attempt_worker;
+
+-- Ledger, db.copying.copy, Database
+CREATE INDEX attempt_worker ON attempt (worker_id, ended);
+
+-- Ledger.uuid
+SELECT ledger.uuid
+FROM ledger;
+
 -- Ledger.create_campaign, Ledger.campaign
-SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
-    campaign.work, campaign.created, campaign.recheck_share
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = %(name_1)s::VARCHAR;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (%(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER, %(tasks)s::INTEGER,
-    %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s)
+INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+VALUES (%(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
+    %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s)
 RETURNING campaign.id;
 
 -- Ledger.create_campaign
@@ -110,8 +140,8 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
 RETURNING event.id;
 
 -- Ledger.campaigns, db.copying.copy
-SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
-    campaign.work, campaign.created, campaign.recheck_share
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -121,9 +151,9 @@ FROM worker
 WHERE worker.id = %(id_1)s::VARCHAR;
 
 -- Ledger.enrol
-INSERT INTO worker (id, host, process, started, device_kind)
+INSERT INTO worker (id, host, process, started, device_kind, kernels)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
-    %(device_kind)s::VARCHAR);
+    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR);
 
 -- Campaign.lease
 UPDATE attempt
@@ -141,9 +171,9 @@ FROM worker
 WHERE worker.id = %(worker)s::VARCHAR;
 
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline) SELECT task.campaign_id,
-    task.task_index, %(worker)s::VARCHAR AS anon_1, extract(epoch from clock_timestamp()) AS anon_2,
-    extract(epoch from clock_timestamp()) + %(seconds)s AS anon_3
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT task.campaign_id,
+    task.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
+    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
 FROM task
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
@@ -171,8 +201,22 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
--- Campaign.renew, Campaign.release, Campaign.fail, Campaign.deliver
-SELECT attempt.id, attempt.campaign_id, attempt.task_index
+-- Campaign.lease
+SELECT attempt.id, attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = %(worker)s::VARCHAR
+AND attempt.ended IS NULL;
+
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+UPDATE attempt
+SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
+    attempt.note)
+WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
+AND attempt.ended IS NULL
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+
+-- Campaign.renew, Campaign.release, Campaign.fail
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
@@ -195,14 +239,6 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
-
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
-UPDATE attempt
-SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
-    attempt.note)
-WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
-AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
 -- Campaign.release_worker, Campaign.deliver
 UPDATE attempt
@@ -242,8 +278,8 @@ SET recheck_share=%(recheck_share)s
 WHERE campaign.id = %(id_1)s::INTEGER;
 
 -- Campaign.deliver, Campaign.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, worker.distrusted, result.value,
-    result.attempt_id AS by
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
+    result.value, result.attempt_id AS by
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
@@ -286,9 +322,9 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline) SELECT recheck.campaign_id,
-    recheck.task_index, %(worker)s::VARCHAR AS anon_1, extract(epoch from clock_timestamp()) AS anon_2,
-    extract(epoch from clock_timestamp()) + %(seconds)s AS anon_3
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT recheck.campaign_id,
+    recheck.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
+    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
 FROM recheck
 JOIN result ON result.campaign_id = recheck.campaign_id
 AND result.task_index = recheck.task_index
@@ -468,13 +504,13 @@ WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND (attempt.note LIKE %(note_1)s::VARCHAR || '%%');
 
 -- Campaign.take
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline, note) SELECT p0::INTEGER,
-    p1::INTEGER, p2::VARCHAR, p3::FLOAT(53), p4::FLOAT(53), p5::VARCHAR
-FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_id__0)s::VARCHAR, extract(epoch
-    from clock_timestamp()), extract(epoch from clock_timestamp()), %(note__0)s::VARCHAR, 0),
-    (%(campaign_id__1)s::INTEGER, %(task_index__1)s::INTEGER, %(worker_id__1)s::VARCHAR, extract(epoch from
-    clock_timestamp()), extract(epoch from clock_timestamp()), %(note__1)s::VARCHAR, 1)) AS imp_sen(p0, p1, p2,
-    p3, p4, p5, sen_counter)
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note) SELECT p0::INTEGER,
+    p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::VARCHAR
+FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_id__0)s::VARCHAR,
+    %(nonce__0)s::VARCHAR, extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()),
+    %(note__0)s::VARCHAR, 0), (%(campaign_id__1)s::INTEGER, %(task_index__1)s::INTEGER,
+    %(worker_id__1)s::VARCHAR, %(nonce__1)s::VARCHAR, extract(epoch from clock_timestamp()), extract(epoch from
+    clock_timestamp()), %(note__1)s::VARCHAR, 1)) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, sen_counter)
 ORDER BY sen_counter
 RETURNING attempt.id, attempt.id AS id__1;
 
@@ -557,23 +593,37 @@ SELECT count(*) AS count_1
 FROM campaign;
 
 -- db.copying.copy
-INSERT INTO campaign (id, name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (%(id)s::INTEGER, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
-    %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s);
+DELETE
+FROM ledger;
+
+-- db.copying.copy
+INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+VALUES (%(id)s::INTEGER, %(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR,
+    %(depth)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM campaign), false);
 
 -- db.copying.copy
-SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.distrusted
+SELECT ledger.uuid, ledger.created
+FROM ledger
+ORDER BY ledger.uuid;
+
+-- db.copying.copy
+INSERT INTO ledger (uuid, created)
+VALUES (%(uuid)s::VARCHAR, %(created)s);
+
+-- db.copying.copy
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.distrusted
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, distrusted)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, distrusted)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, %(started)s, %(device_kind)s::VARCHAR,
-    %(distrusted)s);
+    %(kernels)s::VARCHAR, %(distrusted)s);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -612,15 +662,15 @@ SELECT setval(pg_get_serial_sequence('token', 'id'), (SELECT coalesce(max(id), 0
 FROM token), false);
 
 -- db.copying.copy
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.granted,
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
     attempt.deadline, attempt.ended, attempt.outcome, attempt.note
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, granted, deadline, ended, outcome, note)
-VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR, %(granted)s,
-    %(deadline)s, %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
+    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1
@@ -663,3 +713,8 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM witness), false);
+
+-- Database
+UPDATE campaign
+SET uuid = %(uuid)s
+WHERE id = %(id)s;

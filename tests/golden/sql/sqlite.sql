@@ -77,21 +77,51 @@ DROP INDEX attempt_open;
 CREATE INDEX attempt_open ON attempt (deadline)
 WHERE ended IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
+-- Ledger, db.copying.copy, Database
+CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT NOT NULL, PRIMARY KEY (uuid) );
+
+-- Ledger, db.copying.copy, Database
+INSERT INTO ledger (uuid, created)
+VALUES (?, ?);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+SELECT id
+FROM campaign;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
+
+-- Ledger, db.copying.copy, Database
+DROP INDEX attempt_worker;
+
+-- Ledger, db.copying.copy, Database
+CREATE INDEX attempt_worker ON attempt (worker_id, ended);
+
+-- Ledger.uuid
+SELECT ledger.uuid
+FROM ledger;
+
 -- Ledger.create_campaign, Ledger.campaign
-SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
-    campaign.work, campaign.created, campaign.recheck_share
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = ?;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?)
+INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+VALUES (?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?)
 RETURNING id;
 
 -- Ledger.create_campaign
@@ -105,8 +135,8 @@ INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
 -- Ledger.campaigns, db.copying.copy
-SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
-    campaign.work, campaign.created, campaign.recheck_share
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -116,8 +146,8 @@ FROM worker
 WHERE worker.id = ?;
 
 -- Ledger.enrol
-INSERT INTO worker (id, host, process, started, device_kind)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?);
+INSERT INTO worker (id, host, process, started, device_kind, kernels)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
 -- Campaign.lease
 UPDATE attempt
@@ -134,9 +164,9 @@ FROM worker
 WHERE worker.id = ?;
 
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline) SELECT task.campaign_id,
-    task.task_index, ? AS anon_1, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2, ((julianday('now') -
-    2440587.5) * 86400.0) + ? AS anon_3
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT task.campaign_id,
+    task.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
+    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
 FROM task
 WHERE task.campaign_id = ?
 AND task.state = ?
@@ -166,8 +196,22 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 AND task.state = ?;
 
--- Campaign.renew, Campaign.release, Campaign.fail, Campaign.deliver
-SELECT attempt.id, attempt.campaign_id, attempt.task_index
+-- Campaign.lease
+SELECT attempt.id, attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = ?
+AND attempt.ended IS NULL;
+
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+UPDATE attempt
+SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
+WHERE (attempt.id IN (SELECT value
+FROM json_each(?)))
+AND attempt.ended IS NULL
+RETURNING id, campaign_id, task_index;
+
+-- Campaign.renew, Campaign.release, Campaign.fail
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
@@ -193,14 +237,6 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
-
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
-UPDATE attempt
-SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
-WHERE (attempt.id IN (SELECT value
-FROM json_each(?)))
-AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
 
 -- Campaign.release_worker, Campaign.deliver
 UPDATE attempt
@@ -239,8 +275,8 @@ SET recheck_share=?
 WHERE campaign.id = ?;
 
 -- Campaign.deliver, Campaign.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, worker.distrusted, result.value,
-    result.attempt_id AS "by"
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
+    result.value, result.attempt_id AS "by"
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
@@ -288,9 +324,9 @@ VALUES (?, ?)
 ON CONFLICT DO NOTHING;
 
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline) SELECT recheck.campaign_id,
-    recheck.task_index, ? AS anon_1, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2, ((julianday('now') -
-    2440587.5) * 86400.0) + ? AS anon_3
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT recheck.campaign_id,
+    recheck.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
+    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
 FROM recheck
 JOIN result ON result.campaign_id = recheck.campaign_id
 AND result.task_index = recheck.task_index
@@ -457,8 +493,8 @@ WHERE attempt.campaign_id = ?
 AND (attempt.note LIKE ? || '%');
 
 -- Campaign.take
-INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline, note)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
+VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
 RETURNING id;
 
 -- Campaign.new_token
@@ -539,17 +575,27 @@ SELECT count(*) AS count_1
 FROM campaign;
 
 -- db.copying.copy
-INSERT INTO campaign (id, name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+DELETE
+FROM ledger;
 
 -- db.copying.copy
-SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.distrusted
+INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- db.copying.copy
+SELECT ledger.uuid, ledger.created
+FROM ledger
+ORDER BY ledger.uuid;
+
+-- db.copying.copy
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.distrusted
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, distrusted)
-VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO worker (id, host, process, started, device_kind, kernels, distrusted)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -579,14 +625,14 @@ INSERT INTO token (id, campaign_id, role, digest, created)
 VALUES (?, ?, ?, ?, ?);
 
 -- db.copying.copy
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.granted,
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
     attempt.deadline, attempt.ended, attempt.outcome, attempt.note
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, granted, deadline, ended, outcome, note)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT recheck.campaign_id, recheck.task_index, recheck.attempt_id
@@ -618,3 +664,8 @@ ORDER BY witness.id;
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- Database
+UPDATE campaign
+SET uuid = ?
+WHERE id = ?;
