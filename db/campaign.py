@@ -18,7 +18,7 @@ from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, S
 from db.states import EventKind, Outcome, Role
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
-from langford.result import Evaluation, PartialResult
+from langford.result import PartialResult
 
 
 class Campaign:
@@ -163,18 +163,6 @@ class Campaign:
         """
         with self.database.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)
-
-    def take(self, worker_id: str, evaluations: Sequence[Evaluation]) -> list[EventKind | None]:
-        """Take exported results as attempts of a worker, all in one transaction.
-
-        Each result counts as in :meth:`deliver`.  A result that this ledger took or exported before is
-        skipped, so that an import may be repeated.  Returns the events of the other results.
-        Raises CheckFailed, and takes nothing, when a result contradicts itself.
-        """
-        for evaluation in evaluations:
-            self.plan.expectation(evaluation.result.index).check(evaluation.result)
-        with self.database.writing() as connection:
-            return acceptance.take(connection, self.record, self.plan, worker_id, evaluations)
 
     def export(self) -> Export:
         """All accepted results, to be written to a file."""

@@ -5,27 +5,23 @@ The integers of results are decimal text: they exceed what readers of JSON keep 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from db import Delivery, Lease, Standing
+from db.fields import LONGEST_TEXT, problem
+from db.fields import BadMessage as BadMessage
+from db.fields import exactly as exactly
+from db.fields import integer as integer
+from db.fields import real as real
+from db.fields import text as text
 from jobs.identity import Identity
-from langford.errors import LangfordError
 from langford.methods import PlanKey
-from langford.problem import Problem
 from langford.result import BadText, Evaluation
 
-LONGEST_TEXT = 4_000
 MOST_AT_ONCE = 1_000
 T = TypeVar("T")
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
-
-
-class BadMessage(LangfordError):
-    """A message has a field too many, too few, too long or of another type."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def info_of(document: Any) -> CampaignInfo:
         raise BadMessage(
             f"the server describes its campaign in another way ({error}): use the server's version of langford"
         ) from error
-    key = PlanKey(Problem.parse(text(fields["problem"])), text(fields["method"]), integer(fields["depth"]))
+    key = PlanKey(problem(fields["problem"]), text(fields["method"]), integer(fields["depth"]))
     standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
     return CampaignInfo(
         text(fields["name"]),
@@ -122,34 +118,6 @@ def lease_of(document: Any) -> Lease:
     """The lease in a document; raises BadMessage."""
     fields = exactly(document, "attempt", "index", "work")
     return Lease(integer(fields["attempt"]), integer(fields["index"]), real(fields["work"]))
-
-
-def exactly(document: Any, *names: str) -> dict[str, Any]:
-    """The document, if it has these fields and no others; raises BadMessage."""
-    if not isinstance(document, dict) or set(document) != set(names):
-        raise BadMessage(f"expected an object with {', '.join(names)}")
-    return document
-
-
-def integer(value: Any, least: int = 0, most: int = 2**62) -> int:
-    """An integer within bounds; raises BadMessage."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise BadMessage(f"expected an integer from {least} to {most}, not {value!r:.60}")
-    return value
-
-
-def real(value: Any) -> float:
-    """A number from 0 to below 1e30; raises BadMessage."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e30:
-        raise BadMessage(f"expected a number from 0 to below 1e30, not {value!r:.60}")
-    return float(value)
-
-
-def text(value: Any) -> str:
-    """A short text that every database accepts; raises BadMessage."""
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT or NO_TEXT.search(value):
-        raise BadMessage(f"expected a text of at most {LONGEST_TEXT} characters")
-    return value
 
 
 def by_state(value: Any, number: Callable[[Any], T]) -> dict[str, T]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, Database, Ledger, copying
+from db import Campaign, Database, Export, Ledger, copying
 from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
@@ -51,10 +51,9 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     assert len(call(campaign.export).results) == len(call(campaign.results))
-    call(ledger.enrol, "importer", "host", "2")
-    imported = [Evaluation(result, 0.25, "{}") for result in TRUE[:2]]
-    assert len(call(campaign.take, "importer", imported)) == 2
-    assert call(campaign.take, "importer", imported) == []
+    imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
+    assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
+    assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
     token = call(campaign.new_token, Role.WORKER)
     assert call(campaign.role_of, token) is Role.WORKER
     assert call(campaign.revoke_tokens) == 1

@@ -82,7 +82,7 @@ ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 -- Ledger, db.copying.copy, Database
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
--- Ledger.create_campaign, Ledger.campaign
+-- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
     campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
@@ -103,7 +103,7 @@ WHERE true;
 -- Ledger.create_campaign
 ANALYZE task;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, extract(epoch from
     clock_timestamp()), %(kind)s::VARCHAR, %(detail)s::VARCHAR)
@@ -115,12 +115,12 @@ SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.d
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 SELECT worker.id
 FROM worker
 WHERE worker.id = %(id_1)s::VARCHAR;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 INSERT INTO worker (id, host, process, started, device_kind)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
     %(device_kind)s::VARCHAR);
@@ -159,12 +159,12 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE recheck
 SET attempt_id=%(attempt_id)s::INTEGER
 WHERE (recheck.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE task
 SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
@@ -196,7 +196,7 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -224,7 +224,7 @@ FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
 
--- Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.fail, Campaign.deliver, Ledger.take
 DELETE
 FROM recheck
 WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER
@@ -241,7 +241,7 @@ UPDATE campaign
 SET recheck_share=%(recheck_share)s
 WHERE campaign.id = %(id_1)s::INTEGER;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, worker.distrusted, result.value,
     result.attempt_id AS by
 FROM attempt
@@ -320,19 +320,19 @@ FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
     %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, extract(epoch from
     clock_timestamp()));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT task.task_index
 FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
@@ -340,7 +340,7 @@ AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 ORDER BY task.task_index
 FOR NO KEY UPDATE;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
 FROM result
@@ -350,7 +350,7 @@ WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.task_index = %(task_index_1)s::INTEGER
 ORDER BY result.accepted;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
     witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
     worker.distrusted
@@ -449,7 +449,7 @@ AND witness.value = result.value
 AND worker_1.distrusted IS NULL))
 ORDER BY result.task_index;
 
--- Campaign.export, Campaign.take
+-- Campaign.export, Ledger.take
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -461,13 +461,13 @@ FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 ORDER BY result.task_index;
 
--- Campaign.take
+-- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND (attempt.note LIKE %(note_1)s::VARCHAR || '%%');
 
--- Campaign.take
+-- Ledger.take
 INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline, note) SELECT p0::INTEGER,
     p1::INTEGER, p2::VARCHAR, p3::FLOAT(53), p4::FLOAT(53), p5::VARCHAR
 FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_id__0)s::VARCHAR, extract(epoch

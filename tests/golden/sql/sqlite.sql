@@ -83,7 +83,7 @@ ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 -- Ledger, db.copying.copy, Database
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
--- Ledger.create_campaign, Ledger.campaign
+-- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
     campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
@@ -100,7 +100,7 @@ INSERT INTO task (task_index, work, campaign_id, state, failures) SELECT json_ex
 FROM json_each(?) AS anon_1
 WHERE 1 = 1;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
@@ -110,12 +110,12 @@ SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.d
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 SELECT worker.id
 FROM worker
 WHERE worker.id = ?;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 INSERT INTO worker (id, host, process, started, device_kind)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?);
 
@@ -152,13 +152,13 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE recheck
 SET attempt_id=?
 WHERE (recheck.attempt_id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE task
 SET state=?
 WHERE task.campaign_id = ?
@@ -194,7 +194,7 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
--- Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE (attempt.id IN (SELECT value
@@ -221,7 +221,7 @@ FROM task
 WHERE task.campaign_id = ?
 AND task.task_index = ?;
 
--- Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.fail, Campaign.deliver, Ledger.take
 DELETE
 FROM recheck
 WHERE recheck.campaign_id = ?
@@ -238,7 +238,7 @@ UPDATE campaign
 SET recheck_share=?
 WHERE campaign.id = ?;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, worker.distrusted, result.value,
     result.attempt_id AS "by"
 FROM attempt
@@ -322,18 +322,18 @@ WHERE task.campaign_id = ?
 AND (task.task_index IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT task.task_index
 FROM task
 WHERE task.campaign_id = ?
@@ -341,7 +341,7 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 ORDER BY task.task_index;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
 FROM result
@@ -351,7 +351,7 @@ WHERE result.campaign_id = ?
 AND result.task_index = ?
 ORDER BY result.accepted;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
     witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
     worker.distrusted
@@ -438,7 +438,7 @@ AND witness.value = result.value
 AND worker_1.distrusted IS NULL))
 ORDER BY result.task_index;
 
--- Campaign.export, Campaign.take
+-- Campaign.export, Ledger.take
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = ?
@@ -450,13 +450,13 @@ FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
 
--- Campaign.take
+-- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND (attempt.note LIKE ? || '%');
 
--- Campaign.take
+-- Ledger.take
 INSERT INTO attempt (campaign_id, task_index, worker_id, granted, deadline, note)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
 RETURNING id;
