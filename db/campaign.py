@@ -14,7 +14,16 @@ from db import acceptance, queries, replication, tokens, transitions
 from db.database import Database
 from db.errors import ConflictingResults, UntrustedResults
 from db.exports import Export
-from db.records import CampaignRecord, Delivery, Lease, LeaseHolder, Progress, Standing, TaskRecord
+from db.records import (
+    CampaignRecord,
+    Delivery,
+    Lease,
+    LeaseHolder,
+    Progress,
+    Standing,
+    TaskRecord,
+    TokenRecord,
+)
 from db.states import EventKind, Outcome, Role
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
@@ -211,10 +220,26 @@ class Campaign:
 
     # -- tokens ---------------------------------------------------------------------------
 
-    def new_token(self, role: Role) -> str:
-        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256."""
+    def new_token(self, role: Role, seconds: float | None = None, label: str = "") -> str:
+        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256.
+
+        Args:
+            role: what its bearer may do.
+            seconds: how long it is valid; None: until it is revoked.
+            label: what it is for.
+        """
         with self.database.writing() as connection:
-            return tokens.new_token(connection, self.campaign_id, role)
+            return tokens.new_token(connection, self.campaign_id, role, seconds, label)
+
+    def tokens(self) -> list[TokenRecord]:
+        """The tokens of the campaign, oldest first, those that have expired among them."""
+        with self.database.reading() as connection:
+            return tokens.listed(connection, self.campaign_id)
+
+    def revoke_token(self, token_id: int) -> bool:
+        """Delete one token; returns whether there was one of this number."""
+        with self.database.writing() as connection:
+            return tokens.revoke_token(connection, self.campaign_id, token_id)
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign; returns how many there were."""

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.orm import aliased
 
-from db.dialects import among
+from db.dialects import Now, among
 from db.exports import ORIGIN_PREFIX, origin
 from db.models import Attempt, Campaign, Event, Recheck, Result, Task, Token, Witness, Worker
 from db.records import AttemptRecord, CampaignRecord, LeaseHolder, Progress, Standing, TaskRecord
@@ -124,11 +124,13 @@ def tasks_of_attempts(connection: Connection, campaign_id: int, attempt_ids: Col
     return {row.id: row.task_index for row in rows if row.campaign_id == campaign_id}
 
 
-_TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))
+_TOKENS = select(Token.digest, Token.role).where(
+    Token.campaign_id == bindparam("campaign"), Token.expires.is_(None) | (Token.expires > Now())
+)
 
 
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
-    """(digest, role) of the campaign's tokens."""
+    """(digest, role) of the campaign's tokens that have not expired."""
     rows = connection.execute(_TOKENS, {"campaign": campaign_id})
     return [(row.digest, row.role) for row in rows]
 

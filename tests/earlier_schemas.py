@@ -1,6 +1,7 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0005": ["ALTER TABLE token DROP COLUMN expires", "ALTER TABLE token DROP COLUMN label"],
     "0004": [
         "ALTER TABLE campaign RENAME COLUMN recheck_share TO replicate",
         "ALTER TABLE worker RENAME COLUMN device_kind TO kernel",
@@ -17,3 +18,6 @@ UNDONE = {
     "0001": ["DROP TABLE token"],
 }
 """What makes a ledger one of that version when it has the schema of the next."""
+
+LAST = max(UNDONE)
+"""The version before this one."""

@@ -31,7 +31,7 @@ from tests.campaigns import (
     write_used_ledger,
 )
 from tests.databases import fresh_database
-from tests.earlier_schemas import UNDONE
+from tests.earlier_schemas import LAST, UNDONE
 from tests.statements import StatementLog, name_of
 
 FILES = {"sqlite": "sqlite.sql", "postgres": "postgresql.sql"}
@@ -54,7 +54,9 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
-    token = call(campaign.new_token, Role.WORKER)
+    token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
+    assert [record.label for record in call(campaign.tokens)] == ["for tests"]
+    assert call(campaign.revoke_token, 10**6) is False
     assert call(campaign.role_of, token) is Role.WORKER
     assert call(campaign.revoke_tokens) == 1
     call(campaign.progress)
@@ -115,9 +117,9 @@ def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
     write_used_ledger(source)
     log.call(copying.copy, source, target)
     with Database(target) as database, database.writing() as connection:
-        for statement in UNDONE["0004"]:
+        for statement in UNDONE[LAST]:
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0004'")
+        connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{LAST}'")
     log.call(Database, target, upgrade=True).close()
 
 

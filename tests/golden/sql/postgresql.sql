@@ -76,11 +76,17 @@ DROP INDEX attempt_open;
 CREATE INDEX attempt_open ON attempt (deadline)
 WHERE ended IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN expires FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
@@ -479,14 +485,28 @@ ORDER BY sen_counter
 RETURNING attempt.id, attempt.id AS id__1;
 
 -- Campaign.new_token
-INSERT INTO token (campaign_id, role, digest, created)
-VALUES (%(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, extract(epoch from clock_timestamp()))
+INSERT INTO token (campaign_id, role, digest, created, expires, label)
+VALUES (%(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, extract(epoch from clock_timestamp()),
+    (extract(epoch from clock_timestamp()) + %(param_1)s), %(label)s::VARCHAR)
 RETURNING token.id;
+
+-- Campaign.tokens
+SELECT token.id, token.role, token.label, token.created, token.expires
+FROM token
+WHERE token.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY token.id;
+
+-- Campaign.revoke_token
+DELETE
+FROM token
+WHERE token.campaign_id = %(campaign_id_1)s::INTEGER
+AND token.id = %(id_1)s::INTEGER;
 
 -- Campaign.role_of
 SELECT token.digest, token.role
 FROM token
-WHERE token.campaign_id = %(campaign)s::INTEGER;
+WHERE token.campaign_id = %(campaign)s::INTEGER
+AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
 
 -- Campaign.revoke_tokens
 DELETE
@@ -599,13 +619,14 @@ INSERT INTO task (campaign_id, task_index, work, state, failures)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(work)s, %(state)s::VARCHAR, %(failures)s::INTEGER);
 
 -- db.copying.copy
-SELECT token.id, token.campaign_id, token.role, token.digest, token.created
+SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
 FROM token
 ORDER BY token.id;
 
 -- db.copying.copy
-INSERT INTO token (id, campaign_id, role, digest, created)
-VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, %(created)s);
+INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, %(created)s,
+    %(expires)s, %(label)s::VARCHAR);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('token', 'id'), (SELECT coalesce(max(id), 0) + 1

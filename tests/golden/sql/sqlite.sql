@@ -77,11 +77,17 @@ DROP INDEX attempt_open;
 CREATE INDEX attempt_open ON attempt (deadline)
 WHERE ended IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN expires FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.name, campaign.problem, campaign.method, campaign.depth, campaign.tasks,
@@ -462,13 +468,27 @@ VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') 
 RETURNING id;
 
 -- Campaign.new_token
-INSERT INTO token (campaign_id, role, digest, created)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0));
+INSERT INTO token (campaign_id, role, digest, created, expires, label)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), (((julianday('now') - 2440587.5) * 86400.0) + ?),
+    ?);
+
+-- Campaign.tokens
+SELECT token.id, token.role, token.label, token.created, token.expires
+FROM token
+WHERE token.campaign_id = ?
+ORDER BY token.id;
+
+-- Campaign.revoke_token
+DELETE
+FROM token
+WHERE token.campaign_id = ?
+AND token.id = ?;
 
 -- Campaign.role_of
 SELECT token.digest, token.role
 FROM token
-WHERE token.campaign_id = ?;
+WHERE token.campaign_id = ?
+AND (token.expires IS NULL OR token.expires > ((julianday('now') - 2440587.5) * 86400.0));
 
 -- Campaign.revoke_tokens
 DELETE
@@ -570,13 +590,13 @@ INSERT INTO task (campaign_id, task_index, work, state, failures)
 VALUES (?, ?, ?, ?, ?);
 
 -- db.copying.copy
-SELECT token.id, token.campaign_id, token.role, token.digest, token.created
+SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
 FROM token
 ORDER BY token.id;
 
 -- db.copying.copy
-INSERT INTO token (id, campaign_id, role, digest, created)
-VALUES (?, ?, ?, ?, ?);
+INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.granted,
