@@ -5,6 +5,7 @@ The integers of results are decimal text: they exceed what readers of JSON keep 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,11 +17,14 @@ from db.fields import exactly as exactly
 from db.fields import integer as integer
 from db.fields import real as real
 from db.fields import text as text
-from jobs.identity import Identity
+from jobs.identity import PROCESS, Identity
+from langford.devices import KINDS
 from langford.methods import PlanKey
 from langford.result import BadText, Evaluation
 
 MOST_AT_ONCE = 1_000
+WORKER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LONGEST_HOST = 255
 T = TypeVar("T")
 
 
@@ -89,6 +93,22 @@ def identity_document(identity: Identity) -> dict[str, Any]:
         "process": identity.process,
         "device_kind": identity.device_kind,
     }
+
+
+def identity_of(document: Any) -> Identity:
+    """The identity in a document; raises BadMessage."""
+    names = "worker", "host", "process", "device_kind"
+    fields = exactly(document, *names)
+    worker_id, host, process, device_kind = (text(fields[name]) for name in names)
+    if not WORKER.fullmatch(worker_id):
+        raise BadMessage("expected a worker with a UUID in small letters")
+    if len(host) > LONGEST_HOST or not host.isprintable():
+        raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
+    if not PROCESS.fullmatch(process):
+        raise BadMessage("expected a process as number@start@boot")
+    if device_kind not in KINDS:
+        raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
+    return Identity(worker_id, host, process, device_kind)
 
 
 def delivery_document(delivery: Delivery) -> dict[str, Any]:

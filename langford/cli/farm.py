@@ -158,6 +158,9 @@ Examples:
 @click.option("--certificate", type=click.Path(exists=True), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
+@click.option(
+    "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose X-Forwarded-For names the client."
+)
 @replicate_option
 def serve(
     names: tuple[str, ...],
@@ -167,6 +170,7 @@ def serve(
     certificate: str | None,
     key: str | None,
     insecure: bool,
+    proxies: tuple[str, ...],
     replicate: float | None,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
@@ -176,9 +180,8 @@ def serve(
             "a network that you trust"
         )
     try:
-        import uvicorn
-
-        from jobs.farm import server
+        from jobs.farm import server, serving
+        from jobs.farm.connections import Connections, LimitedLog
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
@@ -187,16 +190,9 @@ def serve(
         if replicate is not None:
             for name in names:
                 ledger.campaign(name).set_recheck_share(replicate)
-        uvicorn.run(
-            server.application(ledger, names),
-            host=host,
-            port=port,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            log_level="warning",
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
+        connections, log = Connections(proxies=proxies), LimitedLog()
+        application = server.application(ledger, names, None, connections, log, proxies)
+        serving.serve(application, connections, log, serving.Listening(host, port, certificate, key))
 
 
 @click.command(

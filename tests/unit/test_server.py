@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from langford.result import PartialResult
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign
 
+WORKER = {"worker": str(uuid.UUID(int=7)), "host": "h", "process": "1", "device_kind": "cpu"}
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
@@ -58,8 +60,8 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     for _ in range(2):  # a repeated request changes nothing
-        assert farm.post("/workers", worker="w", host="h", process="1", device_kind="cpu").status_code == 200
-    leases = farm.post("/leases", worker="w", count=1000, seconds=60).json()["leases"]
+        assert farm.post("/workers", **WORKER).status_code == 200
+    leases = farm.post("/leases", worker=WORKER["worker"], count=1000, seconds=60).json()["leases"]
     assert len(leases) == TASKS
     works = [lease["work"] for lease in leases]
     assert works == sorted(works, reverse=True)
