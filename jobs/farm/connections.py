@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
+MOST_CONNECTIONS = 60_000
 LINES_PER_MINUTE = 10
 MOST_ADDRESSES = 1_000
 
@@ -80,7 +81,11 @@ class Proxies:
 
 
 class Connections:
-    """The open connections of a server; used on its event loop only."""
+    """The open connections of a server; used on its event loop only.
+
+    Attributes:
+        most: how many may be open, those of workers among them.
+    """
 
     def __init__(
         self,
@@ -95,26 +100,32 @@ class Connections:
             proxies: addresses that may hold all of them.
         """
         self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
+        self.most, self._open = MOST_CONNECTIONS, 0
         # Ordered by their age.
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
         self._known: set[tuple[str, int]] = set()
 
     def opened(self, connection: Connection) -> bool:
-        """Note a new connection; returns whether another one was closed for it."""
+        """Note a new connection; returns whether another one was closed for it, or itself."""
+        self._open += 1
         peers = self._by_address.setdefault(connection.address, {})
         self._strangers[connection] = peers[connection] = None
         crowded = len(peers) > self._most_per_address and connection.address not in self._proxies
-        crowd = peers if crowded else self._strangers if len(self._strangers) > self._most else {}
+        full = self._open > self.most
+        crowd = peers if crowded else self._strangers if full or len(self._strangers) > self._most else {}
         for other in crowd:
             if not other.busy:
                 self._forget(other)
                 other.abort()
                 return True
-        return False
+        if full:
+            connection.abort()
+        return full
 
     def closed(self, connection: Connection, client: tuple[str, int] | None) -> None:
         """Note that a connection has ended; ``client``: its other end."""
+        self._open -= 1
         self._forget(connection)
         if client is not None:
             self._known.discard(client)

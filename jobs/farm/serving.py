@@ -20,7 +20,7 @@ from jobs.farm.connections import Connections, LimitedLog, network_of
 
 HEADER_SECONDS, BODY_SECONDS, HANDSHAKE_SECONDS = 10.0, 60.0, 10.0
 LONGEST_HEADERS = 16 * 1024
-MOST_FILES = 65_536
+MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
 
 
@@ -120,7 +120,7 @@ class GuardedLoop(asyncio.SelectorEventLoop):
 
 def serve(application: Starlette, connections: Connections, log: LimitedLog, listening: Listening) -> None:
     """Serve an application until SIGINT or SIGTERM."""
-    allow_many_files()
+    connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
         GuardedProtocol, connections=connections, log=log, listening=listening
     )
@@ -149,10 +149,12 @@ def serve(application: Starlette, connections: Connections, log: LimitedLog, lis
         sys.exit(FAILED_TO_START)
 
 
-def allow_many_files() -> None:
-    """Let this process hold as many connections as the system allows it."""
+def allow_many_files() -> int:
+    """Let this process hold as many files and connections as the system allows it; returns how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft

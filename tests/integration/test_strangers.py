@@ -171,6 +171,23 @@ def test_the_oldest_idle_stranger_makes_room() -> None:
     assert others[-1].open
 
 
+def test_all_connections_are_limited() -> None:
+    connections = Connections(strangers=6, per_address=3)
+    connections.most = 3
+    workers = [Wire("a") for _ in range(3)]
+    for port, wire in enumerate(workers):
+        assert not connections.opened(wire)
+        connections.vouch(("a", port))
+        connections.settle(wire, ("a", port))
+    late = Wire("b", busy=True)
+    assert connections.opened(late)
+    assert [wire.open for wire in (*workers, late)] == [True, True, True, False]
+    connections.closed(late, ("b", 1))
+    connections.closed(workers[0], ("a", 0))
+    assert not connections.knows(("a", 0))
+    assert not connections.opened(Wire("b"))
+
+
 def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
     log = LimitedLog(3)
     with caplog.at_level(logging.WARNING):
