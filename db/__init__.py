@@ -2,8 +2,9 @@
 
 from db.campaign import Campaign
 from db.database import Database
-from db.exports import Export, joined, read_export
+from db.exports import Export, joined
 from db.ledger import Ledger
+from db.reading import read_export
 from db.records import (
     CampaignRecord,
     Credential,

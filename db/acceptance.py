@@ -82,20 +82,18 @@ def accept(
     return receipts
 
 
+def unknown(
+    connection: Connection, campaign: CampaignRecord, evaluations: Sequence[Evaluation]
+) -> list[Evaluation]:
+    """Those exported results that the campaign neither took nor exported before."""
+    known = queries.origins(connection, campaign.campaign_id)
+    return [evaluation for evaluation in evaluations if (evaluation.result.index, origin(evaluation)) not in known]
+
+
 def take(
-    connection: Connection,
-    campaign: CampaignRecord,
-    plan: Plan,
-    worker_id: str,
-    evaluations: Sequence[Evaluation],
+    connection: Connection, campaign: CampaignRecord, plan: Plan, worker_id: str, new: Sequence[Evaluation]
 ) -> list[EventKind | None]:
-    """Take exported results as attempts of a worker; returns the events of the new ones, see Campaign.take."""
-    known_origins = queries.origins(connection, campaign.campaign_id)
-    new = [
-        evaluation
-        for evaluation in evaluations
-        if (evaluation.result.index, origin(evaluation)) not in known_origins
-    ]
+    """Take exported results as attempts of a worker; returns the event of each, see Ledger.take."""
     if not new:
         return []
     nonce = nonces.fresh()

@@ -24,11 +24,12 @@ from db.records import (
     Receipt,
     Standing,
     TaskRecord,
+    TokenRecord,
 )
-from db.states import EventKind, Outcome, Role
+from db.states import Outcome, Role
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
-from langford.result import Evaluation, PartialResult
+from langford.result import PartialResult
 
 
 class Campaign:
@@ -196,18 +197,6 @@ class Campaign:
         with self.database.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)
 
-    def take(self, worker_id: str, evaluations: Sequence[Evaluation]) -> list[EventKind | None]:
-        """Take exported results as attempts of a worker, all in one transaction.
-
-        Each result counts as in :meth:`deliver`.  A result that this ledger took or exported before is
-        skipped, so that an import may be repeated.  Returns the events of the other results.
-        Raises CheckFailed, and takes nothing, when a result contradicts itself.
-        """
-        for evaluation in evaluations:
-            self.plan.expectation(evaluation.result.index).check(evaluation.result)
-        with self.database.writing() as connection:
-            return acceptance.take(connection, self.record, self.plan, worker_id, evaluations)
-
     def export(self) -> Export:
         """All accepted results, to be written to a file."""
         with self.database.reading() as connection:
@@ -255,10 +244,26 @@ class Campaign:
 
     # -- tokens ---------------------------------------------------------------------------
 
-    def new_token(self, role: Role) -> str:
-        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256."""
+    def new_token(self, role: Role, seconds: float | None = None, label: str = "") -> str:
+        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256.
+
+        Args:
+            role: what its bearer may do.
+            seconds: how long it is valid; None: until it is revoked.
+            label: what it is for.
+        """
         with self.database.writing() as connection:
-            return tokens.new_token(connection, self.campaign_id, role)
+            return tokens.new_token(connection, self.campaign_id, role, seconds, label)
+
+    def tokens(self) -> list[TokenRecord]:
+        """The tokens of the campaign, oldest first, those that have expired among them."""
+        with self.database.reading() as connection:
+            return tokens.listed(connection, self.campaign_id)
+
+    def revoke_token(self, token_id: int) -> bool:
+        """Delete one token; returns whether there was one of this number."""
+        with self.database.writing() as connection:
+            return tokens.revoke_token(connection, self.campaign_id, token_id)
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign; returns how many there were."""

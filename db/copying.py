@@ -47,10 +47,12 @@ def copy(source: str, target: str) -> list[CopiedTable]:
         Database(target, create=True) as target_database,
         source_database.reading(snapshot=True) as reading,
     ):
-        _require_quiet(reading, source)
+        _require_quiet(reading, source_database.where)
         with target_database.writing() as writing:
             if writing.scalar(select(func.count()).select_from(Campaign)):
-                raise NotEmpty(f"{target} has campaigns: copy to a new ledger, or use export and import")
+                raise NotEmpty(
+                    f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
+                )
             # The copy is the same ledger: what workers still hold for it finds its way there.
             writing.execute(delete(Ledger))
             return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -18,12 +19,23 @@ from db.errors import LedgerBusy, LedgerError, LedgerFull, LedgerUnreachable, No
 from db.mounts import refuse_network_file_system
 from db.schema import require_schema
 
+PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
+
+
+def without_password(where: str) -> str:
+    """A file name or database URL, fit to be shown: its passwords are asterisks, even when it is no proper URL.
+
+    >>> without_password("postgresql://ada:secret@host/records")
+    'postgresql://ada:***@host/records'
+    """
+    return PASSWORD.sub(lambda match: "***" if match[1] is None else f"{match[1]}:***@", where)
+
 
 class Database:
     """A database with a ledger's schema.  Its methods raise the errors of :mod:`db.errors`.
 
     Attributes:
-        where: the file name or database URL, as it was given.
+        where: the file name or database URL as it was given, without a password: fit to be shown.
         engine: the SQLAlchemy engine.
     """
 
@@ -34,13 +46,13 @@ class Database:
             create: whether an empty or absent database becomes a new ledger.
             upgrade: whether a ledger of an earlier version is brought to this version's schema.
         """
-        self.where = where
+        self.where = without_password(where)
         self.engine = _engine_of(where, create)
         # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
-            with _translated_errors(where):
-                require_schema(self.engine, where, create, upgrade)
+            with _translated_errors(self.where):
+                require_schema(self.engine, self.where, create, upgrade)
         except BaseException:
             self.close()
             raise
@@ -90,13 +102,16 @@ def _engine_of(where: str, create: bool) -> Engine:
 
 def _url_of(where: str) -> URL:
     """A SQLAlchemy URL from a URL or a plain file path; raises LedgerUnreachable."""
-    with suppress(ArgumentError):
+    with suppress(ArgumentError, ValueError):
         url = make_url(where if "://" in where else f"sqlite:///{where}")
-        if url.get_backend_name() == "postgresql":
+        if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
             return url.set(drivername="postgresql+psycopg")
         if url.get_backend_name() == "sqlite":
             return url
-    raise LedgerUnreachable(f"{where!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME")
+    raise LedgerUnreachable(
+        f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
+        "(with %40 for a @ in the password)"
+    )
 
 
 @contextmanager

@@ -37,6 +37,10 @@ class NoSuchCampaign(LedgerError):
     """The ledger has no campaign of that name."""
 
 
+class BadName(LedgerError):
+    """A campaign cannot have this name."""
+
+
 class CampaignMismatch(LedgerError):
     """A campaign of that name exists with another problem, method, depth or number of tasks."""
 

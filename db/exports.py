@@ -10,16 +10,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from db.errors import BadExport, CampaignMismatch, ConflictingResults
-from langford.errors import LangfordError
+from db.errors import CampaignMismatch, ConflictingResults
 from langford.methods import PlanKey
-from langford.problem import Problem
-from langford.result import Evaluation, PartialResult
+from langford.result import Evaluation
 
 FORMAT = "langford results 1"
 ORIGIN_PREFIX = "import "
@@ -77,48 +73,6 @@ def origin(evaluation: Evaluation) -> str:
     """A note that tells an exported result from another evaluation of the same task."""
     text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
     return ORIGIN_PREFIX + hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def read_export(file: Path) -> Export:
-    """The export in a file; raises BadExport when it is missing, damaged, cut short or something else."""
-    try:
-        text = gzip.decompress(file.read_bytes())
-    except FileNotFoundError as error:
-        raise BadExport(f"there is no export {file}: check its name, or write it with `langford export`") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadExport(f"{file} is not an export, or is cut short ({error}): get it again") from error
-    body, _, seal = text.rstrip(b"\n").rpartition(b"\n")
-    try:
-        checksum = json.loads(seal)["sha256"]
-        header, *documents = map(json.loads, body.splitlines())
-        if header["format"] != FORMAT:
-            raise BadExport(
-                f"{file} has the format {header['format']!r}, this version reads {FORMAT!r}: "
-                "use the version that wrote it"
-            )
-        if hashlib.sha256(body + b"\n").hexdigest() != checksum:
-            raise BadExport(f"{file} does not match its checksum: it was changed or damaged; get it again")
-        sources = [document["source"] for document in documents[: header["sources"]]]
-        results = tuple(
-            Evaluation(
-                PartialResult.from_text(
-                    document["task"], document["value"], document["residue"], document["evaluated"]
-                ),
-                document["seconds"],
-                sources[document["source"]],
-            )
-            for document in documents[header["sources"] :]
-        )
-        key = PlanKey(Problem.parse(header["problem"]), header["method"], header["depth"])
-        return Export(header["campaign"], key, header["tasks"], results)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise BadExport(f"{file} is not an export of langford ({error!r}): choose another file") from error
-    except BadExport:
-        raise
-    except LangfordError as error:
-        raise BadExport(
-            f"{file} cannot be read ({error}): get it again, or use the version that wrote it"
-        ) from error
 
 
 def joined(exports: Sequence[Export]) -> Export:

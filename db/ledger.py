@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from functools import cached_property
 from types import TracebackType
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
-from db import models, queries, transitions
+from db import acceptance, models, queries, transitions
 from db.campaign import Campaign
 from db.database import Database
 from db.dialects import Now
 from db.errors import CampaignMismatch, NoSuchCampaign
+from db.exports import Export
 from db.models import Worker
+from db.names import require_name
+from db.records import CampaignRecord
 from db.states import EventKind
-from langford.methods import PlanKey
+from langford.methods import Plan, PlanKey
 
 
 class Ledger:
@@ -44,34 +47,67 @@ class Ledger:
             key: its plan: problem, method and depth.
             work: estimated work of each task, in the method's unit.
 
-        Raises CampaignMismatch when ``name`` belongs to a different campaign.
+        Raises CampaignMismatch when ``name`` belongs to a different campaign, and BadName.
         """
         with self.database.writing() as connection:
+            record = self._require_campaign(connection, name, key, work)
+        return Campaign(self.database, record)
+
+    def _require_campaign(
+        self, connection: Connection, name: str, key: PlanKey, work: Sequence[float]
+    ) -> CampaignRecord:
+        """The campaign, created unless it exists; raises BadName or CampaignMismatch."""
+        record = queries.campaign(connection, name)
+        if record is None:
+            campaign_id = connection.execute(
+                insert(models.Campaign)
+                .returning(models.Campaign.id)
+                .values(
+                    uuid=str(uuid.uuid4()),
+                    name=require_name(name),
+                    problem=key.problem.name,
+                    method=key.method,
+                    depth=key.depth,
+                    tasks=len(work),
+                    work=float(sum(work)),
+                    created=Now(),
+                )
+            ).scalar_one()
+            transitions.insert_tasks(connection, campaign_id, work)
+            transitions.record(connection, campaign_id, EventKind.CREATED)
             record = queries.campaign(connection, name)
-            if record is None:
-                campaign_id = connection.execute(
-                    insert(models.Campaign)
-                    .returning(models.Campaign.id)
-                    .values(
-                        uuid=str(uuid.uuid4()),
-                        name=name,
-                        problem=key.problem.name,
-                        method=key.method,
-                        depth=key.depth,
-                        tasks=len(work),
-                        work=float(sum(work)),
-                        created=Now(),
-                    )
-                ).scalar_one()
-                transitions.insert_tasks(connection, campaign_id, work)
-                transitions.record(connection, campaign_id, EventKind.CREATED)
-                record = queries.campaign(connection, name)
-            assert record is not None
+        assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
             raise CampaignMismatch(
                 f"campaign {name!r} in {self.database.where} is {record.key}, not {key}: choose another --name"
             )
-        return Campaign(self.database, record)
+        return record
+
+    def take(
+        self, export: Export, plan: Plan, worker_id: str, host: str, process: str
+    ) -> tuple[Campaign, list[EventKind | None]]:
+        """Take exported results as attempts of a new worker, all in one transaction.
+
+        The campaign is created unless it exists.  Each result counts as in :meth:`Campaign.deliver`.  A result
+        that this ledger took or exported before is skipped, so that an import may be repeated.
+
+        Args:
+            export: the results.
+            plan: of the campaign.
+            worker_id, host, process: see :meth:`enrol`.
+
+        Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
+        CheckFailed when a result contradicts itself; the ledger is then as it was.
+        """
+        for evaluation in export.results:
+            plan.expectation(evaluation.result.index).check(evaluation.result)
+        with self.database.writing() as connection:
+            record = self._require_campaign(connection, export.name, export.key, plan.work.tolist())
+            new = acceptance.unknown(connection, record, export.results)
+            if new:
+                _enrol(connection, worker_id, host, process, "cpu", None)
+            events = acceptance.take(connection, record, plan, worker_id, new)
+        return Campaign(self.database, record), events
 
     def campaign(self, name: str) -> Campaign:
         """The campaign of that name; raises NoSuchCampaign."""
@@ -101,17 +137,7 @@ class Ledger:
             kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
         """
         with self.database.writing() as connection:
-            if connection.scalar(select(Worker.id).where(Worker.id == worker_id)) is None:
-                connection.execute(
-                    insert(Worker).values(
-                        id=worker_id,
-                        host=host,
-                        process=process,
-                        device_kind=device_kind,
-                        kernels=kernels,
-                        started=Now(),
-                    )
-                )
+            _enrol(connection, worker_id, host, process, device_kind, kernels)
 
     def close(self) -> None:
         """Close all connections."""
@@ -124,3 +150,11 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _enrol(
+    connection: Connection, worker_id: str, host: str, process: str, device_kind: str, kernels: str | None
+) -> None:
+    if connection.scalar(select(Worker.id).where(Worker.id == worker_id)) is None:
+        row = {"id": worker_id, "host": host, "process": process, "device_kind": device_kind, "kernels": kernels}
+        connection.execute(insert(Worker).values(**row, started=Now()))

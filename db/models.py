@@ -216,6 +216,8 @@ class Token(Base):
         role: a value of :class:`db.states.Role`.
         digest: SHA-256 of the token in hexadecimal digits; the token itself is not kept.
         created: when.
+        expires: when it ends; None: when it is revoked.
+        label: what it is for, in the operator's words.
     """
 
     __tablename__ = "token"
@@ -224,3 +226,5 @@ class Token(Base):
     role: Mapped[str] = mapped_column(String(10))
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created: Mapped[float] = mapped_column(Float(53))
+    expires: Mapped[float | None] = mapped_column(Float(53))
+    label: Mapped[str] = mapped_column(String(100), default="")

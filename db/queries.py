@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from db import nonces
-from db.dialects import among
+from db.dialects import Now, among
 from db.exports import ORIGIN_PREFIX, origin
 from db.models import Attempt, Campaign, Event, Ledger, Recheck, Result, Task, Token, Witness, Worker
 from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
@@ -153,11 +153,13 @@ def running(connection: Connection, campaign_id: int, worker_id: str) -> set[int
     return {row.id for row in rows if row.campaign_id == campaign_id}
 
 
-_TOKENS = select(Token.digest, Token.role).where(Token.campaign_id == bindparam("campaign"))
+_TOKENS = select(Token.digest, Token.role).where(
+    Token.campaign_id == bindparam("campaign"), Token.expires.is_(None) | (Token.expires > Now())
+)
 
 
 def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
-    """(digest, role) of the campaign's tokens."""
+    """(digest, role) of the campaign's tokens that have not expired."""
     rows = connection.execute(_TOKENS, {"campaign": campaign_id})
     return [(row.digest, row.role) for row in rows]
 

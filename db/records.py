@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from db.states import EventKind, TaskState
+from db.states import EventKind, Role, TaskState
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -92,6 +92,25 @@ class AttemptRecord:
     worker_id: str
     trusted: bool
     accepted: tuple[str, int] | None
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A token, as its campaign lists it; the token itself is not kept.
+
+    Attributes:
+        token_id: its number, by which it is revoked.
+        role: what its bearer may do.
+        label: what it is for, in the operator's words.
+        created: seconds since 1970.
+        expires: seconds since 1970; None: when it is revoked.
+    """
+
+    token_id: int
+    role: Role
+    label: str
+    created: float
+    expires: float | None
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,37 @@ import hashlib
 import hmac
 import secrets
 
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection, delete, insert, select
 
 from db import queries
 from db.dialects import Now
 from db.models import Token
+from db.records import TokenRecord
 from db.states import Role
 
+LONGEST_LABEL = 100
 
-def new_token(connection: Connection, campaign_id: int, role: Role) -> str:
-    """Make a fresh token for a campaign; returns it."""
+
+def new_token(
+    connection: Connection, campaign_id: int, role: Role, seconds: float | None = None, label: str = ""
+) -> str:
+    """Make a fresh token for a campaign; returns it.
+
+    Args:
+        seconds: how long it is valid; None: until it is revoked.
+        label: what it is for, at most LONGEST_LABEL characters.
+    """
     token = secrets.token_urlsafe(32)
-    row = {"campaign_id": campaign_id, "role": role, "digest": _digest(token)}
-    connection.execute(insert(Token).values(**row, created=Now()))
+    row = {"campaign_id": campaign_id, "role": role, "digest": _digest(token), "label": label[:LONGEST_LABEL]}
+    expires = None if seconds is None else Now() + seconds
+    connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
     return token
+
+
+def revoke_token(connection: Connection, campaign_id: int, token_id: int) -> bool:
+    """Delete one token of a campaign; returns whether there was one of this number."""
+    chosen = Token.campaign_id == campaign_id, Token.id == token_id
+    return connection.execute(delete(Token).where(*chosen)).rowcount > 0
 
 
 def revoke_tokens(connection: Connection, campaign_id: int) -> int:
@@ -30,8 +47,17 @@ def revoke_tokens(connection: Connection, campaign_id: int) -> int:
     return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
 
 
+def listed(connection: Connection, campaign_id: int) -> list[TokenRecord]:
+    """The tokens of a campaign, oldest first, those that have expired among them."""
+    columns = Token.id, Token.role, Token.label, Token.created, Token.expires
+    rows = connection.execute(select(*columns).where(Token.campaign_id == campaign_id).order_by(Token.id))
+    return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
+
+
 def role_of(connection: Connection, campaign_id: int, token: str) -> Role | None:
-    """The role of a token's bearer, compared in constant time; None when the campaign has no such token."""
+    """The role of a token's bearer, compared in constant time; None when the campaign has no such token.
+
+    A token that has expired is none."""
     digest, role = _digest(token), None
     for known_digest, known_role in queries.tokens(connection, campaign_id):
         if hmac.compare_digest(known_digest, digest):

@@ -6,35 +6,44 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
-from db.errors import CampaignMismatch
+from db.errors import BadExport
+from db.reading import agreed_plan
 from db.states import EventKind
 from jobs.identity import Identity
-from langford.methods import Count, Plan, merge, plan_of
+from langford.errors import CheckFailed
+from langford.methods import Count, Plan, merge
 
 
 def plan_for(export: Export) -> Plan:
     """The plan of an export; raises CampaignMismatch when this version splits the problem in another way."""
-    plan = plan_of(export.key)
-    if len(plan.work) != export.tasks:
-        raise CampaignMismatch(
-            f"{export.name} was split into {export.tasks} tasks, this version splits it into "
-            f"{len(plan.work)}: use the version that exported it"
-        )
-    return plan
+    return agreed_plan(export.name, export.key, export.tasks)
+
+
+def validated(file: Path) -> Export:
+    """The export in a file, each of its results checked by itself; raises BadExport."""
+    export = read_export(file)
+    plan = plan_for(export)
+    for evaluation in export.results:
+        try:
+            plan.expectation(evaluation.result.index).check(evaluation.result)
+        except CheckFailed as error:
+            raise BadExport(f"{file} has a wrong result: {error}") from error
+    return export
 
 
 def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
-    """Import a file into a ledger; the campaign is created unless it exists.
+    """Import a file into a ledger, see :func:`take_export`; raises BadExport too."""
+    return take_export(ledger, validated(file))
 
-    Returns the campaign, and the event of each result that is new to the ledger, see db.Campaign.take.
-    Raises BadExport, CampaignMismatch or CheckFailed.
+
+def take_export(ledger: Ledger, export: Export) -> tuple[Campaign, list[EventKind | None]]:
+    """Import an export into a ledger in one transaction; the campaign is created unless it exists.
+
+    Returns the campaign, and the event of each result that is new to the ledger, see db.Ledger.take.
+    Raises CampaignMismatch or CheckFailed.
     """
-    export = read_export(file)
-    plan = plan_for(export)
-    campaign = ledger.create_campaign(export.name, export.key, plan.work.tolist())
     identity = Identity.fresh()
-    ledger.enrol(identity.worker_id, identity.host, identity.process)
-    return campaign, campaign.take(identity.worker_id, export.results)
+    return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process)
 
 
 def count_of(files: Sequence[Path]) -> tuple[Export, Count]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from langford.devices import Device
 from langford.provenance import kernel_hash
+
+PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
+"""What :func:`process_name` returns."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ def process_name(pid: int) -> str:
 def is_dead(host: str, process: str) -> bool:
     """Whether a process is known to be dead; False for processes of other hosts."""
     if host != platform.node():
+        return False
+    if not PROCESS.fullmatch(process):
         return False
     pid = int(process.partition("@")[0])
     try:

@@ -7,14 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def replace_file(file: Path, content: bytes) -> None:
+def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     """Write a file at once: it is on disk, under its name, when this returns.
 
     A file of that name is replaced; when anything goes wrong it stays as it was.  Raises OSError.
+
+    ``private``: nobody but its owner may read the file, at no time.
     """
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with unfinished.open("wb") as stream:
+        with open(unfinished, "wb", opener=_private if private else None) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -29,3 +31,8 @@ def replace_file(file: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _private(name: str, flags: int) -> int:
+    """Open a new file that only its owner may read."""
+    return os.open(name, flags | os.O_EXCL, 0o600)

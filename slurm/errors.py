@@ -13,6 +13,10 @@ class BadScript(LangfordError):
     """SLURM or the shell would misread the script of a job."""
 
 
+class PasswordInScript(LangfordError):
+    """The script of a job, which others can read, would contain a password."""
+
+
 class SubmissionRefused(LangfordError):
     """The scheduler refuses a job."""
 

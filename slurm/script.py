@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slurm.errors import BadScript
+from db.database import without_password
+from slurm.errors import BadScript, PasswordInScript
 
 WARNING_SECONDS = 60
 """Time between SLURM's SIGTERM and the time limit: enough to give leases back."""
@@ -131,6 +132,13 @@ def _resources(resources: Resources) -> list[str]:
 
 
 def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequence[str]) -> str:
+    for part in (*options, *setup, *command):
+        if without_password(part) != part:
+            raise PasswordInScript(
+                f"the script of the job would show the password of {without_password(part)}: put it into ~/.pgpass "
+                "(or the file that PGPASSFILE names) and leave it out of the address, or export the address as "
+                "LANGFORD_LEDGER and give no --ledger"
+            )
     for option in options:
         if "\n" in option:
             raise BadScript(f"{option!r} has a line break: write each option of sbatch on one line")

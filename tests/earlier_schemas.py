@@ -1,6 +1,7 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0006": ["ALTER TABLE token DROP COLUMN expires", "ALTER TABLE token DROP COLUMN label"],
     "0005": [
         "DROP TABLE ledger",
         "DROP INDEX attempt_worker",
@@ -25,3 +26,6 @@ UNDONE = {
     "0001": ["DROP TABLE token"],
 }
 """What makes a ledger one of that version when it has the schema of the next."""
+
+LAST = max(UNDONE)
+"""The version before this one."""

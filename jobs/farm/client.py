@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import random
 import ssl
 import time
@@ -48,6 +49,10 @@ class BadAddress(LangfordError):
     """A text is not the address of a campaign on a server."""
 
 
+class ClearText(LangfordError):
+    """A token would travel over a network without encryption."""
+
+
 class Backoff:
     """When to ask again: each failure doubles the wait; a random part keeps workers from asking all at once."""
 
@@ -77,6 +82,14 @@ class Backoff:
         self._next = time.monotonic() + seconds * random.uniform(0.5, 1.0)
 
 
+def is_this_machine(host: str) -> bool:
+    """Whether what is sent to a host never leaves this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class RemoteCampaign:
     """Requests to a server about one campaign.  Every method raises ServerAway, ServerRefuses or CampaignReplaced.
 
@@ -85,13 +98,14 @@ class RemoteCampaign:
         uuid: of the campaign; None before the first answer that tells it.
     """
 
-    def __init__(self, url: str, token: str, certificate: Path | None = None) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient or BadAddress.
+    def __init__(self, url: str, token: str, certificate: Path | None = None, insecure: bool = False) -> None:
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
             token: of the campaign.
             certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may travel to another machine without encryption.
         """
         try:
             import httpx
@@ -102,6 +116,11 @@ class RemoteCampaign:
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+        if parts.scheme == "http" and not insecure and not is_this_machine(parts.hostname):
+            raise ClearText(
+                f"the token would travel to {parts.hostname} without encryption: write https:// (and --certificate "
+                "FILE for a certificate of your own), or give --insecure inside a network that you trust"
+            )
         self._errors = httpx.HTTPError
         context = ssl.create_default_context(cafile=certificate) if parts.scheme == "https" else True
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"

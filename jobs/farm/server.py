@@ -20,7 +20,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+import uuid
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
@@ -30,9 +31,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import Campaign, Credential, Ledger
-from db.errors import LedgerError, UnknownWorker, WorkerDistrusted
+from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted
 from db.states import Outcome, Role
 from jobs.farm import wire
+from jobs.farm.connections import Connections, LimitedLog, Proxies
 from jobs.farm.wire import BadMessage
 from langford.provenance import kernel_hash
 
@@ -70,26 +72,57 @@ class RateLimit:
             return 0.0 if accepted else (1 - allowed) / self._per_second
 
 
-def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = None) -> Starlette:
-    """The server of these campaigns of a ledger; raises NoSuchCampaign."""
+def application(
+    ledger: Ledger,
+    names: Sequence[str],
+    limit: RateLimit | None = None,
+    connections: Connections | None = None,
+    log: LimitedLog | None = None,
+    proxies: Collection[str] = (),
+) -> Starlette:
+    """The server of these campaigns of a ledger; raises NoSuchCampaign.
+
+    Args:
+        ledger: where the campaigns are.
+        names: of the campaigns, at least one.
+        limit: on the requests of an address; strangers and workers have one each.
+        connections: is told which of them show a token.
+        log: for what operators shall know, and clients not.
+        proxies: addresses of proxies, whose X-Forwarded-For is believed.
+    """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
-    limit = limit or RateLimit()
+    limit, connections, log = limit or RateLimit(), connections or Connections(), log or LimitedLog()
+    trusted = Proxies(frozenset(proxies))
+    any_campaign = campaigns[names[0]]
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
-            wait = limit.wait(request.client.host if request.client else "")
+            client = (request.client.host, request.client.port) if request.client else ("", 0)
+            address = trusted.client(client[0], request.headers.get("x-forwarded-for", ""))
+            # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
+            wait = limit.wait(f"{address} known" if connections.knows(client) else address)
             if wait:
-                return _error(429, "too many requests; wait and repeat", {"Retry-After": f"{wait:.2f}"})
+                return _too_many(wait)
             campaign = campaigns.get(request.path_params["name"])
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             if scheme.lower() != "bearer" or not token:
                 return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
             # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
-            bearer = await run_in_threadpool(campaign.role_of, token) if campaign else None
+            # So does the time that it takes.
+            try:
+                bearer = await run_in_threadpool((campaign or any_campaign).role_of, token)
+            except LedgerError as error:
+                return _unavailable(log, address, error)
             if campaign is None or bearer is None:
+                log.say(address, "a request with a wrong name or token")
                 return _error(403, "no campaign here has this name and this token: check both")
+            if not connections.knows(client):
+                connections.vouch(client)
+                wait = limit.wait(f"{address} known")
+                if wait:
+                    return _too_many(wait)
             if not bearer.includes(role):
                 return _error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one")
             try:
@@ -104,7 +137,11 @@ def application(ledger: Ledger, names: Sequence[str], limit: RateLimit | None = 
             except UnknownWorker as error:
                 return _error(409, str(error))
             except LedgerError as error:
-                return _error(503, str(error), {"Retry-After": "2"})
+                return _unavailable(log, address, error)
+            except Exception as error:
+                number = uuid.uuid4().hex[:12]
+                log.say(address, f"error {number}", error)
+                return _error(500, f"the server has an error: its log explains it under {number}")
 
         return respond
 
@@ -147,6 +184,18 @@ def _error(status: int, message: str, headers: dict[str, str] | None = None) -> 
     return JSONResponse({"error": message}, status, headers)
 
 
+def _too_many(wait: float) -> Response:
+    return _error(429, "too many requests; wait and repeat", {"Retry-After": f"{wait:.2f}"})
+
+
+def _unavailable(log: LimitedLog, address: str, error: LedgerError) -> Response:
+    """An answer that says nothing about the ledger; the log says the rest."""
+    number = uuid.uuid4().hex[:12]
+    log.say(address, f"{number}: {error}")
+    state = "is busy" if isinstance(error, LedgerBusy) else "does not answer"
+    return _error(503, f"the ledger {state}: the server's log explains it under {number}", {"Retry-After": "2"})
+
+
 def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     return wire.info_document(
         wire.CampaignInfo(
@@ -164,10 +213,8 @@ def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
 
 
 def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    names = "worker", "host", "process", "device_kind", "kernels"
-    fields = wire.exactly(document, *names)
-    worker_id, host, process, device_kind, kernels = (wire.text(fields[name]) for name in names)
-    ledger.enrol(worker_id[:36], host[:255], process[:80], device_kind[:10], kernels[:64])
+    identity = wire.identity_of(document)
+    ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels)
     return {}
 
 

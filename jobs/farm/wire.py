@@ -11,27 +11,26 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from db import Credential, Delivery, Lease, Receipt, Standing
+from db.fields import LONGEST_TEXT, problem
+from db.fields import BadMessage as BadMessage
+from db.fields import exactly as exactly
+from db.fields import integer as integer
+from db.fields import real as real
+from db.fields import text as text
 from db.states import EventKind
-from jobs.identity import Identity
-from langford.errors import LangfordError
+from jobs.identity import PROCESS, Identity
+from langford.devices import KINDS
 from langford.methods import PlanKey
-from langford.problem import Problem
 from langford.result import BadText, Evaluation
 
-LONGEST_TEXT = 4_000
 LONGEST_NONCE = 64
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
+LONGEST_HOST, LONGEST_HASH = 255, 64
 T = TypeVar("T")
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ACCEPTED = "accepted"
 """What a receipt says when it has no event."""
-
-
-class BadMessage(LangfordError):
-    """A message has a field too many, too few, too long or of another type."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def info_of(document: Any) -> CampaignInfo:
         raise BadMessage(
             f"the server describes its campaign in another way ({error}): use the server's version of langford"
         ) from error
-    key = PlanKey(Problem.parse(text(fields["problem"])), text(fields["method"]), integer(fields["depth"]))
+    key = PlanKey(problem(fields["problem"]), text(fields["method"]), integer(fields["depth"]))
     standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
     return CampaignInfo(
         identifier(fields["ledger"]),
@@ -113,6 +112,22 @@ def identity_document(identity: Identity) -> dict[str, Any]:
         "device_kind": identity.device_kind,
         "kernels": identity.kernels,
     }
+
+
+def identity_of(document: Any) -> Identity:
+    """The identity in a document; raises BadMessage."""
+    names = "worker", "host", "process", "device_kind", "kernels"
+    fields = exactly(document, *names)
+    worker_id, host, process, device_kind, kernels = (text(fields[name]) for name in names)
+    if len(host) > LONGEST_HOST or not host.isprintable():
+        raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
+    if not PROCESS.fullmatch(process):
+        raise BadMessage("expected a process as number@start@boot")
+    if device_kind not in KINDS:
+        raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
+    if len(kernels) > LONGEST_HASH or not kernels.isalnum():
+        raise BadMessage(f"expected a hash of kernels of at most {LONGEST_HASH} letters and digits")
+    return Identity(identifier(worker_id), host, process, device_kind, kernels)
 
 
 def credential_document(credential: Credential) -> dict[str, Any]:
@@ -171,34 +186,6 @@ def lease_of(document: Any) -> Lease:
     """The lease in a document; raises BadMessage."""
     fields = exactly(document, "attempt", "nonce", "index", "work")
     return Lease(integer(fields["attempt"]), nonce(fields["nonce"]), integer(fields["index"]), real(fields["work"]))
-
-
-def exactly(document: Any, *names: str) -> dict[str, Any]:
-    """The document, if it has these fields and no others; raises BadMessage."""
-    if not isinstance(document, dict) or set(document) != set(names):
-        raise BadMessage(f"expected an object with {', '.join(names)}")
-    return document
-
-
-def integer(value: Any, least: int = 0, most: int = 2**62) -> int:
-    """An integer within bounds; raises BadMessage."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise BadMessage(f"expected an integer from {least} to {most}, not {value!r:.60}")
-    return value
-
-
-def real(value: Any) -> float:
-    """A number from 0 to below 1e30; raises BadMessage."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e30:
-        raise BadMessage(f"expected a number from 0 to below 1e30, not {value!r:.60}")
-    return float(value)
-
-
-def text(value: Any) -> str:
-    """A short text that every database accepts; raises BadMessage."""
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT or NO_TEXT.search(value):
-        raise BadMessage(f"expected a text of at most {LONGEST_TEXT} characters")
-    return value
 
 
 def nonce(value: Any) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from langford.cli.terminal import plain
+
 
 class Bar:
     """A bar on standard error with the share that is done; a context manager that shows it and removes it."""
 
     def __init__(self, title: str) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>5.1f}%"),
             TextColumn("{task.fields[done]} {task.fields[remaining]}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task(title, total=1.0, done="", remaining="")
+        self._task = self._progress.add_task(plain(title), total=1.0, done="", remaining="")
 
     def update(self, share: float, done: str, remaining: str) -> None:
         """Show the share that is done, from 0 to 1, and two texts: what is done, and the time that remains."""
@@ -26,7 +28,7 @@ class Bar:
 
     def remark(self, message: str) -> None:
         """Print a line above the bar."""
-        self._progress.console.print(message)
+        self._progress.console.print(plain(message), markup=False, highlight=False)
 
     def __enter__(self) -> Bar:
         self._progress.start()

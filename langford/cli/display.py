@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from langford.cli.terminal import plain
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
@@ -18,7 +19,7 @@ def print_json(document: object) -> None:
 
 def say(message: str) -> None:
     """Print a remark on standard error."""
-    print(message, file=sys.stderr)
+    print(plain(message), file=sys.stderr)
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -44,9 +45,12 @@ def import_(files: tuple[Path, ...], address: str) -> None:
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
     """
+    exports = map(exchange.validated, files)
+    first = next(exports)
+    # Only now: a file that is refused creates no ledger.
     with Ledger(address, create=True) as ledger:
-        for file in files:
-            campaign, events = exchange.take(ledger, file)
+        for file, export in zip(files, chain([first], exports), strict=True):
+            campaign, events = exchange.take_export(ledger, export)
             by_kind = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
             notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
             print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from db import Ledger
+from db import Campaign, Ledger
 from db.states import Role
-from jobs.farm.client import RemoteCampaign
+from jobs.farm.client import RemoteCampaign, is_this_machine
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
 from jobs.identity import Identity
@@ -21,6 +22,8 @@ from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import (
     certificate_option,
     device_option,
+    insecure_option,
+    json_option,
     ledger_option,
     replicate_option,
     time_limit_option,
@@ -29,14 +32,21 @@ from langford.cli.options import (
     workers_option,
 )
 from langford.cli.running import StopSignals, create_campaign
+from langford.cli.terminal import plain
 from langford.devices import cores, devices
+from langford.durable import replace_file
 from langford.errors import LangfordError
 
 PORT = 8765
+DAY_SECONDS = 86_400.0
 
 
 class OpenToAll(LangfordError):
     """Tokens would travel over a network without encryption."""
+
+
+class NoSuchToken(LangfordError):
+    """A campaign has no token of that number."""
 
 
 class NoServer(LangfordError):
@@ -58,24 +68,81 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str) -> No
         campaign = create_campaign(ledger, key, chosen.name)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
-    print(f"{campaign.name}: {campaign.tasks:,} tasks in {address}")
+        print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger.database.where}")
 
 
 @click.command(
     epilog="""\b
 Examples:
-  langford token langford-27-polyphase-16 > worker.token
-  langford token langford-27-polyphase-16 --role reader"""
+  langford token langford-27-polyphase-16 --out worker.token --days 30
+  langford token langford-27-polyphase-16 --role reader --label dashboard
+  langford token langford-27-polyphase-16 --list
+  langford token langford-27-polyphase-16 --revoke 3"""
 )
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
-@click.option("--revoke", is_flag=True, help="Revoke all tokens of the campaign instead.")
+@click.option(
+    "--days", type=click.FloatRange(min=0, max=36_500), help="How long it is valid; default: until revoked."
+)
+@click.option("--label", default="", help="What it is for, to find it in the list.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Write it to a file that only you may read; do not print it.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens instead.")
+@click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
 @ledger_option
-def token(name: str, role: str, revoke: bool, address: str) -> None:
+@json_option
+def token(
+    name: str,
+    role: str,
+    days: float | None,
+    label: str,
+    out: Path | None,
+    listing: bool,
+    revoke: str | None,
+    address: str,
+    as_json: bool,
+) -> None:
     """Print a new token for a campaign; the ledger keeps only its hash."""
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        print(f"{campaign.revoke_tokens()} tokens revoked" if revoke else campaign.new_token(Role(role)))
+        if listing:
+            _list_tokens(campaign, as_json)
+        elif revoke is not None:
+            print(f"{_revoke(campaign, revoke)} tokens revoked")
+        else:
+            made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
+            if out is None:
+                print(made)
+            else:
+                replace_file(out, f"{made}\n".encode(), private=True)
+
+
+def _revoke(campaign: Campaign, which: str) -> int:
+    """Revoke one token or all; returns how many.  Raises NoSuchToken."""
+    if which == "all":
+        return campaign.revoke_tokens()
+    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke_token(int(which))):
+        raise NoSuchToken(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
+    return 1
+
+
+def _list_tokens(campaign: Campaign, as_json: bool) -> None:
+    """Print all tokens of a campaign, never a token itself."""
+    records = campaign.tokens()
+    if as_json:
+        display.print_json([asdict(record) for record in records])
+        return
+    for record in records:
+        created, expires = (
+            "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"
+            for at in (record.created, record.expires)
+        )
+        line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
+        print(plain(line.rstrip()))
 
 
 @click.command(
@@ -91,6 +158,9 @@ Examples:
 @click.option("--certificate", type=click.Path(exists=True), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
+@click.option(
+    "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose X-Forwarded-For names the client."
+)
 @replicate_option
 def serve(
     names: tuple[str, ...],
@@ -100,18 +170,18 @@ def serve(
     certificate: str | None,
     key: str | None,
     insecure: bool,
+    proxies: tuple[str, ...],
     replicate: float | None,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
-    if not (certificate or insecure or _is_loopback(host)):
+    if not (certificate or insecure or is_this_machine(host)):
         raise OpenToAll(
             f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
             "a network that you trust"
         )
     try:
-        import uvicorn
-
-        from jobs.farm import server
+        from jobs.farm import server, serving
+        from jobs.farm.connections import Connections, LimitedLog
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
@@ -120,23 +190,9 @@ def serve(
         if replicate is not None:
             for name in names:
                 ledger.campaign(name).set_recheck_share(replicate)
-        uvicorn.run(
-            server.application(ledger, names),
-            host=host,
-            port=port,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            log_level="warning",
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        connections, log = Connections(proxies=proxies), LimitedLog()
+        application = server.application(ledger, names, None, connections, log, proxies)
+        serving.serve(application, connections, log, serving.Listening(host, port, certificate, key))
 
 
 @click.command(
@@ -150,6 +206,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
 @click.argument("url")
 @token_option
 @certificate_option
+@insecure_option
 @click.option(
     "--outbox",
     type=click.Path(path_type=Path),
@@ -172,6 +229,7 @@ def work(
     url: str,
     token_file: Path | None,
     certificate: Path | None,
+    insecure: bool,
     outbox: Path | None,
     workers: int | None,
     device: str,
@@ -180,7 +238,7 @@ def work(
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
-    server = RemoteCampaign(url, token_of(token_file), certificate)
+    server = RemoteCampaign(url, token_of(token_file), certificate, insecure)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     chosen_devices = devices(device, workers or cores())
     identity = Identity.fresh(chosen_devices)

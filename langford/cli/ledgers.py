@@ -34,5 +34,5 @@ def copy(source: str, target: str) -> None:
 @click.argument("where")
 def upgrade(where: str) -> None:
     """Bring a ledger of an earlier version to this version's schema."""
-    Database(where, upgrade=True).close()
-    print(f"{where} has schema {SCHEMA}")
+    with Database(where, upgrade=True) as database:
+        print(f"{database.where} has schema {SCHEMA}")

@@ -10,6 +10,7 @@ import click
 from langford import __version__
 from langford.cli.exit_codes import ExitCode, code_of_error
 from langford.cli.lazy import LazyCommand, LazyGroup
+from langford.cli.terminal import plain
 from langford.errors import LangfordError
 
 COMMANDS = {
@@ -80,7 +81,7 @@ def main() -> None:
     try:
         cli()
     except LangfordError as error:
-        print(f"langford: {error}", file=sys.stderr)
+        print(f"langford: {plain(str(error))}", file=sys.stderr)
         sys.exit(code_of_error(error))
     except BrokenPipeError:
         # The reader of the output (head, less) has closed it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -26,8 +27,17 @@ class NoToken(LangfordError):
     """A task server needs a token, and none was given."""
 
 
+class OpenToken(LangfordError):
+    """Others can read the file with a token."""
+
+
 def token_of(file: Path | None) -> str:
-    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken."""
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken or OpenToken."""
+    if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise OpenToken(
+            f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
+            "done so, revoke the token and make another one (`langford token NAME --revoke`)"
+        )
     token = file.read_text().strip() if file else os.environ.get("LANGFORD_TOKEN", "")
     if not token:
         raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
@@ -91,6 +101,9 @@ token_option = click.option(
     "--token-file",
     type=click.Path(exists=True, path_type=Path),
     help="Holds the server's token; default: LANGFORD_TOKEN.",
+)
+insecure_option = click.option(
+    "--insecure", is_flag=True, help="Send the token without encryption, to a server of a network that you trust."
 )
 certificate_option = click.option(
     "--certificate",

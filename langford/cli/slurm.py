@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -11,11 +12,19 @@ from pathlib import Path
 import click
 
 from db import Ledger, Standing
+from db.database import without_password
 from jobs.farm.client import RemoteCampaign
 from langford.cli import display
 from langford.cli.exit_codes import code_of_signal
 from langford.cli.option_groups import gathered
-from langford.cli.options import certificate_option, device_option, ledger_option, token_of, token_option
+from langford.cli.options import (
+    certificate_option,
+    device_option,
+    insecure_option,
+    ledger_option,
+    token_of,
+    token_option,
+)
 from langford.cli.parameter_types import duration
 from langford.cli.running import StopSignals
 from langford.devices import CPU
@@ -104,6 +113,7 @@ class QueueOptions:
         server: URL of the task server; None: the workers use the ledger.
         token_file: contains the token for the server.
         certificate: of the server, to trust.
+        insecure: whether the token may travel without encryption.
         device: "cpu" or "cuda".
     """
 
@@ -112,6 +122,7 @@ class QueueOptions:
     server: str | None
     token_file: Path | None
     certificate: Path | None
+    insecure: bool
     device: str
 
 
@@ -129,6 +140,7 @@ queue_options = gathered(
     click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
     token_option,
     certificate_option,
+    insecure_option,
     device_option,
 )
 
@@ -240,8 +252,10 @@ def _keeper(
 def _through_server(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
     """The command of a worker that uses a task server, and a function that asks the server for the standing."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
-    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate)
+    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
     command = [*LANGFORD, "work", url]
+    if queue.insecure:
+        command.append("--insecure")
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
@@ -266,7 +280,8 @@ def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable
         str(key.depth),
         "--name",
         name,
-        "--ledger",
-        address,
     ]
+    # Jobs inherit the environment: an address that comes from it need not stand in their script.
+    if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
+        command += ["--ledger", address]
     return command, campaign.standing

@@ -7,11 +7,13 @@ from dataclasses import asdict
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from db import Ledger
 from db.states import TaskState
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
+from langford.cli.terminal import plain
 
 
 @click.command()
@@ -56,7 +58,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
             "to recheck": progress.rechecks,
         }
         table.add_row(
-            campaign.name,
+            Text(plain(campaign.name)),
             f"{campaign.tasks:,}",
             f"{progress.tasks.get('done', 0):,}",
             f"{progress.tasks.get('leased', 0):,}",
@@ -88,6 +90,6 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     for task in records:
         seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
         table.add_row(
-            str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, task.value or ""
+            str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, plain(task.value or "")
         )
     Console().print(table)

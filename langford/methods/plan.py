@@ -149,6 +149,10 @@ class Method(ABC):
     def depths(self, problem: Problem) -> range:
         """The task depths p that :meth:`plan` accepts."""
 
+    def fewest_tasks(self, problem: Problem, depth: int) -> int:
+        """A number of tasks that a plan of this depth has at least, known without making it."""
+        return 0
+
     @abstractmethod
     def suggested_depth(self, problem: Problem) -> int:
         """A depth whose tasks take about a second to a minute each on one core."""

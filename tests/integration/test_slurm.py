@@ -102,7 +102,7 @@ def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford:
 def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
     name, port = "langford-16-polyphase-8", free_port()
     assert langford("create", "langford", "16", "--depth", "8").returncode == 0
-    (tmp_path / "token").write_text(langford("token", name).stdout)
+    assert langford("token", name, "--out", "token").returncode == 0
     server = subprocess.Popen([*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path)
     try:
         options = [

@@ -25,6 +25,7 @@ from langford.result import Evaluation, PartialResult
 from tests.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
 from tests.databases import fresh_database
 
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
 
 
@@ -53,7 +54,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 @settings(max_examples=50)
 @given(
     st.lists(
-        st.tuples(st.integers(-(2**200), 2**200), st.integers(0, 2**64), st.floats(0, 1e6), st.text(max_size=9)),
+        st.tuples(st.integers(-(2**200), 2**200), st.integers(0, 2**64), st.floats(0, 1e6), TEXT),
         max_size=6,
     )
 )
@@ -124,9 +125,14 @@ def test_an_import_overtakes_a_lease(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tmp_path: Path) -> None:
     bad = replace(TRUE[1], value=TRUE[1].value + 1)
+    file = written(tmp_path, export_of([TRUE[0], bad]))
+    with pytest.raises(BadExport, match="task 1"):
+        exchange.take(ledger, file)
+    assert ledger.campaigns() == []
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     with pytest.raises(CheckFailed, match="task 1"):
-        exchange.take(ledger, written(tmp_path, export_of([TRUE[0], bad])))
-    assert ledger.campaign(NAME).progress().tasks == {"ready": TASKS}
+        ledger.take(read_export(file), PLAN, "a", "host", "1")
+    assert campaign.progress().tasks == {"ready": TASKS}
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:

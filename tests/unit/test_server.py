@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from langford.result import PartialResult
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 
+WORKER = {"worker": str(uuid.UUID(int=7)), "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
@@ -65,11 +67,8 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     for _ in range(2):  # a repeated request changes nothing
-        assert (
-            farm.post("/workers", worker="w", host="h", process="1", device_kind="cpu", kernels="k").status_code
-            == 200
-        )
-    leases = farm.lease("w", 1000)
+        assert farm.post("/workers", **WORKER).status_code == 200
+    leases = farm.lease(WORKER["worker"], 1000)
     assert len(leases) == TASKS
     works = [lease.work for lease in leases]
     assert works == sorted(works, reverse=True)

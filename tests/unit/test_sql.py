@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, Database, Delivery, Ledger, copying
+from db import Campaign, Database, Delivery, Export, Ledger, copying
 from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
@@ -32,7 +32,7 @@ from tests.campaigns import (
     write_used_ledger,
 )
 from tests.databases import fresh_database
-from tests.earlier_schemas import UNDONE
+from tests.earlier_schemas import LAST, UNDONE
 from tests.statements import StatementLog, name_of
 
 FILES = {"sqlite": "sqlite.sql", "postgres": "postgresql.sql"}
@@ -53,11 +53,12 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     assert len(call(campaign.export).results) == len(call(campaign.results))
-    call(ledger.enrol, "importer", "host", "2")
-    imported = [Evaluation(result, 0.25, "{}") for result in TRUE[:2]]
-    assert len(call(campaign.take, "importer", imported)) == 2
-    assert call(campaign.take, "importer", imported) == []
-    token = call(campaign.new_token, Role.WORKER)
+    imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
+    assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
+    assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
+    token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
+    assert [record.label for record in call(campaign.tokens)] == ["for tests"]
+    assert call(campaign.revoke_token, 10**6) is False
     assert call(campaign.role_of, token) is Role.WORKER
     assert call(campaign.revoke_tokens) == 1
     call(campaign.progress)
@@ -124,9 +125,9 @@ def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
     write_used_ledger(source)
     log.call(copying.copy, source, target)
     with Database(target) as database, database.writing() as connection:
-        for statement in UNDONE["0005"]:
+        for statement in UNDONE[LAST]:
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
+        connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{LAST}'")
     log.call(Database, target, upgrade=True).close()
 
 

@@ -47,11 +47,12 @@ class BacktrackingPlan(Plan):
         self.frees = self.order.roots(problem)
         with compiled_once("backtracking-plan", self.frees.ndim):
             for placed in range(1, depth):
-                self.frees = self.place(self.frees, placed)
-                if len(self.frees) > LARGEST_TASK_LIST:
+                ways = count_starts(self.frees, self.order.differences[placed], problem.copies)
+                if ways.sum() > LARGEST_TASK_LIST:
                     raise BadDepth(
                         f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one"
                     )
+                self.frees = self.place(self.frees, placed)
             self.work = self._estimate()
 
     def _estimate(self) -> NDArray[np.float64]:

@@ -36,6 +36,10 @@ class Godfrey(Method):
         """Even numbers, so that the mirror maps prefixes to prefixes."""
         return range(0, min(2 * problem.n, 24) + 1, 2)
 
+    def fewest_tasks(self, problem: Problem, depth: int) -> int:
+        """A class has at most 8 prefixes: the images under two negations and the mirror."""
+        return (1 << depth) // 8
+
     def suggested_depth(self, problem: Problem) -> int:
         """Deep enough that nearly every prefix has a mirror image other than itself."""
         return min(10 if problem.n < 18 else 16, self.depths(problem)[-1])

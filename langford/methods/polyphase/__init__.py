@@ -37,6 +37,10 @@ class Polyphase(Method):
         shortest = min(split.u_length // 2, split.v_length // 2, 8)
         return range(0, 4 * shortest + 1, 2)
 
+    def fewest_tasks(self, problem: Problem, depth: int) -> int:
+        """Classes of u and of v have at most 8 prefixes each; the mirror exchanges two pairs at most."""
+        return (1 << depth) // (8 * 8 * 2)
+
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than minutes."""
         wanted = 4 * max(0, (problem.n - 8) // 4)

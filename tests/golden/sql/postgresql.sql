@@ -82,37 +82,43 @@ ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 -- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (uuid) );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO ledger (uuid, created)
 VALUES (%(uuid)s, %(created)s);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 SELECT id
 FROM campaign;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN expires FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger.uuid
 SELECT ledger.uuid
 FROM ledger;
 
--- Ledger.create_campaign, Ledger.campaign
+-- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
     campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
@@ -133,7 +139,7 @@ WHERE true;
 -- Ledger.create_campaign
 ANALYZE task;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, extract(epoch from
     clock_timestamp()), %(kind)s::VARCHAR, %(detail)s::VARCHAR)
@@ -145,12 +151,12 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 SELECT worker.id
 FROM worker
 WHERE worker.id = %(id_1)s::VARCHAR;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 INSERT INTO worker (id, host, process, started, device_kind, kernels)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
     %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR);
@@ -189,12 +195,12 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE recheck
 SET attempt_id=%(attempt_id)s::INTEGER
 WHERE (recheck.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE task
 SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
@@ -207,7 +213,7 @@ FROM attempt
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -260,7 +266,7 @@ FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
 
--- Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.fail, Campaign.deliver, Ledger.take
 DELETE
 FROM recheck
 WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER
@@ -277,7 +283,7 @@ UPDATE campaign
 SET recheck_share=%(recheck_share)s
 WHERE campaign.id = %(id_1)s::INTEGER;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
     result.value, result.attempt_id AS by
 FROM attempt
@@ -356,19 +362,19 @@ FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
     %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, extract(epoch from
     clock_timestamp()));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT task.task_index
 FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
@@ -376,7 +382,7 @@ AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 ORDER BY task.task_index
 FOR NO KEY UPDATE;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
 FROM result
@@ -386,7 +392,7 @@ WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.task_index = %(task_index_1)s::INTEGER
 ORDER BY result.accepted;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
     witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
     worker.distrusted
@@ -485,7 +491,7 @@ AND witness.value = result.value
 AND worker_1.distrusted IS NULL))
 ORDER BY result.task_index;
 
--- Campaign.export, Campaign.take
+-- Campaign.export, Ledger.take
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -497,13 +503,13 @@ FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 ORDER BY result.task_index;
 
--- Campaign.take
+-- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND (attempt.note LIKE %(note_1)s::VARCHAR || '%%');
 
--- Campaign.take
+-- Ledger.take
 INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note) SELECT p0::INTEGER,
     p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::VARCHAR
 FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_id__0)s::VARCHAR,
@@ -515,14 +521,28 @@ ORDER BY sen_counter
 RETURNING attempt.id, attempt.id AS id__1;
 
 -- Campaign.new_token
-INSERT INTO token (campaign_id, role, digest, created)
-VALUES (%(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, extract(epoch from clock_timestamp()))
+INSERT INTO token (campaign_id, role, digest, created, expires, label)
+VALUES (%(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, extract(epoch from clock_timestamp()),
+    (extract(epoch from clock_timestamp()) + %(param_1)s), %(label)s::VARCHAR)
 RETURNING token.id;
+
+-- Campaign.tokens
+SELECT token.id, token.role, token.label, token.created, token.expires
+FROM token
+WHERE token.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY token.id;
+
+-- Campaign.revoke_token
+DELETE
+FROM token
+WHERE token.campaign_id = %(campaign_id_1)s::INTEGER
+AND token.id = %(id_1)s::INTEGER;
 
 -- Campaign.role_of
 SELECT token.digest, token.role
 FROM token
-WHERE token.campaign_id = %(campaign)s::INTEGER;
+WHERE token.campaign_id = %(campaign)s::INTEGER
+AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
 
 -- Campaign.revoke_tokens
 DELETE
@@ -649,13 +669,14 @@ INSERT INTO task (campaign_id, task_index, work, state, failures)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(work)s, %(state)s::VARCHAR, %(failures)s::INTEGER);
 
 -- db.copying.copy
-SELECT token.id, token.campaign_id, token.role, token.digest, token.created
+SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
 FROM token
 ORDER BY token.id;
 
 -- db.copying.copy
-INSERT INTO token (id, campaign_id, role, digest, created)
-VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, %(created)s);
+INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(role)s::VARCHAR, %(digest)s::VARCHAR, %(created)s,
+    %(expires)s, %(label)s::VARCHAR);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('token', 'id'), (SELECT coalesce(max(id), 0) + 1
@@ -713,8 +734,3 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM witness), false);
-
--- Database
-UPDATE campaign
-SET uuid = %(uuid)s
-WHERE id = %(id)s;

@@ -83,37 +83,43 @@ ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
 -- Ledger, db.copying.copy
 ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT NOT NULL, PRIMARY KEY (uuid) );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO ledger (uuid, created)
 VALUES (?, ?);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 SELECT id
 FROM campaign;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN expires FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger.uuid
 SELECT ledger.uuid
 FROM ledger;
 
--- Ledger.create_campaign, Ledger.campaign
+-- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
     campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
@@ -130,7 +136,7 @@ INSERT INTO task (task_index, work, campaign_id, state, failures) SELECT json_ex
 FROM json_each(?) AS anon_1
 WHERE 1 = 1;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
@@ -140,12 +146,12 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 SELECT worker.id
 FROM worker
 WHERE worker.id = ?;
 
--- Ledger.enrol
+-- Ledger.enrol, Ledger.take
 INSERT INTO worker (id, host, process, started, device_kind, kernels)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
@@ -182,13 +188,13 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE recheck
 SET attempt_id=?
 WHERE (recheck.attempt_id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE task
 SET state=?
 WHERE task.campaign_id = ?
@@ -202,7 +208,7 @@ FROM attempt
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE (attempt.id IN (SELECT value
@@ -257,7 +263,7 @@ FROM task
 WHERE task.campaign_id = ?
 AND task.task_index = ?;
 
--- Campaign.fail, Campaign.deliver, Campaign.take
+-- Campaign.fail, Campaign.deliver, Ledger.take
 DELETE
 FROM recheck
 WHERE recheck.campaign_id = ?
@@ -274,7 +280,7 @@ UPDATE campaign
 SET recheck_share=?
 WHERE campaign.id = ?;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
     result.value, result.attempt_id AS "by"
 FROM attempt
@@ -358,18 +364,18 @@ WHERE task.campaign_id = ?
 AND (task.task_index IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0));
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT task.task_index
 FROM task
 WHERE task.campaign_id = ?
@@ -377,7 +383,7 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 ORDER BY task.task_index;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
 FROM result
@@ -387,7 +393,7 @@ WHERE result.campaign_id = ?
 AND result.task_index = ?
 ORDER BY result.accepted;
 
--- Campaign.deliver, Campaign.take
+-- Campaign.deliver, Ledger.take
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
     witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
     worker.distrusted
@@ -474,7 +480,7 @@ AND witness.value = result.value
 AND worker_1.distrusted IS NULL))
 ORDER BY result.task_index;
 
--- Campaign.export, Campaign.take
+-- Campaign.export, Ledger.take
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = ?
@@ -486,25 +492,39 @@ FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
 
--- Campaign.take
+-- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND (attempt.note LIKE ? || '%');
 
--- Campaign.take
+-- Ledger.take
 INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
 VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
 RETURNING id;
 
 -- Campaign.new_token
-INSERT INTO token (campaign_id, role, digest, created)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0));
+INSERT INTO token (campaign_id, role, digest, created, expires, label)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), (((julianday('now') - 2440587.5) * 86400.0) + ?),
+    ?);
+
+-- Campaign.tokens
+SELECT token.id, token.role, token.label, token.created, token.expires
+FROM token
+WHERE token.campaign_id = ?
+ORDER BY token.id;
+
+-- Campaign.revoke_token
+DELETE
+FROM token
+WHERE token.campaign_id = ?
+AND token.id = ?;
 
 -- Campaign.role_of
 SELECT token.digest, token.role
 FROM token
-WHERE token.campaign_id = ?;
+WHERE token.campaign_id = ?
+AND (token.expires IS NULL OR token.expires > ((julianday('now') - 2440587.5) * 86400.0));
 
 -- Campaign.revoke_tokens
 DELETE
@@ -616,13 +636,13 @@ INSERT INTO task (campaign_id, task_index, work, state, failures)
 VALUES (?, ?, ?, ?, ?);
 
 -- db.copying.copy
-SELECT token.id, token.campaign_id, token.role, token.digest, token.created
+SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
 FROM token
 ORDER BY token.id;
 
 -- db.copying.copy
-INSERT INTO token (id, campaign_id, role, digest, created)
-VALUES (?, ?, ?, ?, ?);
+INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
@@ -664,8 +684,3 @@ ORDER BY witness.id;
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- Database
-UPDATE campaign
-SET uuid = ?
-WHERE id = ?;

@@ -1,0 +1,172 @@
+"""Who is connected to the task server: strangers hold few connections, and take none from workers.
+
+A connection is a stranger's until a request on it has shown a right token.  Where strangers hold too many, the
+one that has waited longest for nothing is closed; a newcomer, who may be a worker, always gets its turn.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
+MOST_CONNECTIONS = 60_000
+LINES_PER_MINUTE = 10
+MOST_ADDRESSES = 1_000
+
+
+class Connection(Protocol):
+    """An open connection.
+
+    Attributes:
+        address: its other end, see :func:`network_of`.
+        busy: whether a whole request has arrived on it that is not answered yet.
+    """
+
+    address: str
+
+    @property
+    def busy(self) -> bool: ...
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        ...
+
+
+def network_of(host: str) -> str:
+    """The address by which a host is limited: its own, or the /64 network of an IPv6 host.
+
+    >>> network_of("192.0.2.1"), network_of("2001:db8::1:2"), network_of("")
+    ('192.0.2.1', '2001:db8::/64', '')
+    """
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(address.ipv4_mapped or ipaddress.ip_network(f"{address}/64", strict=False))
+    return host
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The proxies before the server, whose X-Forwarded-For is believed.
+
+    Attributes:
+        hosts: their addresses.
+    """
+
+    hosts: frozenset[str] = frozenset()
+
+    def client(self, host: str, forwarded_for: str) -> str:
+        """The address of a client: ``host``, or what proxies say that connect from ``host``.
+
+        >>> proxies = Proxies(frozenset({"10.0.0.1"}))
+        >>> proxies.client("10.0.0.1", "192.0.2.9, 192.0.2.7"), proxies.client("192.0.2.1", "192.0.2.9")
+        ('192.0.2.7', '192.0.2.1')
+        """
+        for said in reversed(forwarded_for.split(",")[-len(self.hosts) - 1 :]):
+            if host not in self.hosts:
+                break
+            try:
+                host = str(ipaddress.ip_address(said.strip()))
+            except ValueError:
+                break
+        return network_of(host)
+
+
+class Connections:
+    """The open connections of a server; used on its event loop only.
+
+    Attributes:
+        most: how many may be open, those of workers among them.
+    """
+
+    def __init__(
+        self,
+        strangers: int = STRANGERS,
+        per_address: int = STRANGERS_PER_ADDRESS,
+        proxies: Collection[str] = (),
+    ) -> None:
+        """
+        Args:
+            strangers: how many connections strangers may hold.
+            per_address: how many of them from one address.
+            proxies: addresses that may hold all of them.
+        """
+        self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
+        self.most, self._open = MOST_CONNECTIONS, 0
+        # Ordered by their age.
+        self._strangers: dict[Connection, None] = {}
+        self._by_address: dict[str, dict[Connection, None]] = {}
+        self._known: set[tuple[str, int]] = set()
+
+    def opened(self, connection: Connection) -> bool:
+        """Note a new connection; returns whether another one was closed for it, or itself."""
+        self._open += 1
+        peers = self._by_address.setdefault(connection.address, {})
+        self._strangers[connection] = peers[connection] = None
+        crowded = len(peers) > self._most_per_address and connection.address not in self._proxies
+        full = self._open > self.most
+        crowd = peers if crowded else self._strangers if full or len(self._strangers) > self._most else {}
+        for other in crowd:
+            if not other.busy:
+                self._forget(other)
+                other.abort()
+                return True
+        if full:
+            connection.abort()
+        return full
+
+    def closed(self, connection: Connection, client: tuple[str, int] | None) -> None:
+        """Note that a connection has ended; ``client``: its other end."""
+        self._open -= 1
+        self._forget(connection)
+        if client is not None:
+            self._known.discard(client)
+
+    def vouch(self, client: tuple[str, int]) -> None:
+        """Note that a right token came from this end of a connection."""
+        self._known.add(client)
+
+    def settle(self, connection: Connection, client: tuple[str, int] | None) -> None:
+        """Count a connection among the strangers no more, when a right token came from its end."""
+        if client in self._known:
+            self._forget(connection)
+
+    def knows(self, client: tuple[str, int]) -> bool:
+        """Whether a right token has come from this end of a connection."""
+        return client in self._known
+
+    def _forget(self, connection: Connection) -> None:
+        self._strangers.pop(connection, None)
+        peers = self._by_address.get(connection.address, {})
+        peers.pop(connection, None)
+        if not peers:
+            self._by_address.pop(connection.address, None)
+
+
+class LimitedLog:
+    """A log in which each address fills few lines a minute."""
+
+    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
+        self._most, self._lock = lines_per_minute, threading.Lock()
+        self._log = logging.getLogger("langford.server")
+        self._minute, self._lines = 0, dict[str, int]()
+
+    def say(self, address: str, message: str, error: BaseException | None = None) -> None:
+        """Write a line, and the traceback of an error, unless the address has had its lines of this minute."""
+        with self._lock:
+            minute = int(time.monotonic() // 60)
+            if minute != self._minute:
+                self._minute, self._lines = minute, {}
+            address = address if len(self._lines) < MOST_ADDRESSES or address in self._lines else "others"
+            self._lines[address] = lines = self._lines.get(address, 0) + 1
+        if lines <= self._most:
+            last = " (no more lines about this address in this minute)" if lines == self._most else ""
+            self._log.warning("%s: %s%s", address or "unknown address", message, last, exc_info=error)

@@ -1,0 +1,160 @@
+"""The task server on a network, with limits on what strangers can hold: connections, time and lines of its log."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from jobs.farm.connections import Connections, LimitedLog, network_of
+
+HEADER_SECONDS, BODY_SECONDS, HANDSHAKE_SECONDS = 10.0, 60.0, 10.0
+LONGEST_HEADERS = 16 * 1024
+MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
+FAILED_TO_START = 3
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where a server listens, and how.
+
+    Attributes:
+        host: address to listen on.
+        port: TCP port.
+        certificate: file with a TLS certificate chain; None: without TLS.
+        key: file with its private key.
+        header_seconds: time for the headers of a request, from the start of a connection on.
+        body_seconds: time for the body of a request.
+    """
+
+    host: str
+    port: int
+    certificate: str | None = None
+    key: str | None = None
+    header_seconds: float = HEADER_SECONDS
+    body_seconds: float = BODY_SECONDS
+
+
+class GuardedProtocol(H11Protocol):
+    """HTTP on one connection, which ends when a request takes too long to arrive.
+
+    Attributes:
+        address: of the other end.
+    """
+
+    address = ""
+
+    def __init__(
+        self, *arguments: Any, connections: Connections, log: LimitedLog, listening: Listening, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._guard, self._log, self._listening = connections, log, listening
+        self._timer: asyncio.TimerHandle | None = None
+        self._awaited: object = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a whole request has arrived that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        self.address = network_of(self.client[0] if self.client else "")
+        if self._guard.opened(self):
+            self._log.say(self.address, "too many connections without a token: the oldest is closed")
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        self._guard.settle(self, self.client)
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        self._guard.closed(self, self.client)
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        """Start the time of what shall arrive next, unless it runs: the headers of a request, or its body."""
+        awaited = self.conn.their_state
+        if awaited is self._awaited:
+            return
+        self._stop_waiting()
+        seconds = {h11.IDLE: self._listening.header_seconds, h11.SEND_BODY: self._listening.body_seconds}
+        if awaited in seconds and not self.transport.is_closing():
+            self._awaited = awaited
+            self._timer = self.loop.call_later(seconds[awaited], self.abort)
+
+    def _stop_waiting(self) -> None:
+        self._awaited = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class GuardedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose TLS handshakes take no longer than a request's headers."""
+
+    async def create_server(self, *arguments: Any, **options: Any) -> asyncio.Server:
+        if options.get("ssl") is not None:
+            options["ssl_handshake_timeout"] = HANDSHAKE_SECONDS
+        return await super().create_server(*arguments, **options)
+
+
+def serve(application: Starlette, connections: Connections, log: LimitedLog, listening: Listening) -> None:
+    """Serve an application until SIGINT or SIGTERM."""
+    connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
+    protocol: Callable[..., asyncio.Protocol] = partial(
+        GuardedProtocol, connections=connections, log=log, listening=listening
+    )
+    config = uvicorn.Config(
+        application,
+        host=listening.host,
+        port=listening.port,
+        ssl_certfile=listening.certificate,
+        ssl_keyfile=listening.key,
+        http=protocol,  # type: ignore[arg-type]  # it is called like the class
+        ws="none",
+        h11_max_incomplete_event_size=LONGEST_HEADERS,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
+        runner.get_loop().set_exception_handler(
+            lambda loop, context: log.say("this server", str(context.get("message")), context.get("exception"))
+        )
+        runner.run(server.serve())
+    if not server.started:
+        sys.exit(FAILED_TO_START)
+
+
+def allow_many_files() -> int:
+    """Let this process hold as many files and connections as the system allows it; returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft

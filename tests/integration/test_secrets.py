@@ -1,0 +1,216 @@
+"""Passwords and tokens: who may see them, how long they open a campaign, and where they may travel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from db import Database, Ledger
+from db.database import without_password
+from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
+from db.states import Role
+from jobs.farm.client import ClearText, RemoteCampaign
+from jobs.identity import is_dead
+from langford.cli.terminal import plain
+from tests.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.databases import fresh_database
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+
+SECRET = "hunter2"
+LABEL = "red \x1b[31m [/b]"
+SECRET_URLS = [
+    f"postgresql://ada:{SECRET}@nowhere.invalid/records",
+    f"postgresql://ada:{SECRET}@127.0.0.1:1/records",
+    f"postgresql://ada:a@{SECRET}@127.0.0.1:1/records",
+    f"postgresql://ada:{SECRET}@host:port/records",
+    f"postgresql+psycopg://ada:{SECRET}@127.0.0.1:1/records",
+    f"postgresql://127.0.0.1:1/records?user=ada&password={SECRET}",
+    f"mysql://ada:{SECRET}@host/records",
+    f"nonsense://:{SECRET}@",
+]
+
+
+@pytest.fixture
+def campaign_file(tmp_path: Path) -> Path:
+    file = tmp_path / "langford.db"
+    with Ledger(str(file), create=True) as ledger:
+        new_campaign(ledger)
+    return file
+
+
+# -- passwords --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", SECRET_URLS)
+@pytest.mark.parametrize("command", [["status"], ["run", "langford", "7"], ["serve", NAME], ["ledger", "upgrade"]])
+def test_no_message_shows_a_password(langford: Run, url: str, command: list[str]) -> None:
+    done = langford(*command, *([url] if command[0] == "ledger" else ["--ledger", url]))
+    assert done.returncode == 2, done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    assert "***" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_ledger_that_is_open_shows_no_password(tmp_path: Path) -> None:
+    url = fresh_database("postgres", tmp_path).replace("postgres:@", f"postgres:{SECRET}@")
+    assert SECRET in url
+    with Ledger(url, create=True) as ledger:
+        assert SECRET not in ledger.database.where
+        assert "***" in ledger.database.where
+        with pytest.raises(NoSuchCampaign) as raised:
+            ledger.campaign("absent")
+        assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "place", ["langford.db", "/home/ada@host/x.db", "postgresql://host/records", "sqlite:///x"]
+)
+def test_an_address_without_a_password_is_shown_as_it_is(place: str) -> None:
+    assert without_password(place) == place
+
+
+def test_no_script_of_a_job_has_a_password(langford: Run, tmp_path: Path) -> None:
+    url = fresh_database("postgres", tmp_path).replace("postgres:@", f"postgres:{SECRET}@")
+    with Ledger(url, create=True) as ledger:
+        new_campaign(ledger)
+    job = ["slurm", "submit", NAME, "--time", "20:00", "--dry-run"]
+    refused = langford(*job, "--ledger", url)
+    assert refused.returncode == 2
+    assert "LANGFORD_LEDGER" in refused.stderr
+    assert ".pgpass" in refused.stderr
+    assert SECRET not in refused.stdout + refused.stderr
+    inherited = subprocess.run(
+        [*COMMAND, *job], cwd=tmp_path, env={**ENVIRONMENT, "LANGFORD_LEDGER": url}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert inherited.returncode == 0, inherited.stderr
+    assert SECRET not in inherited.stdout + inherited.stderr
+    assert "--ledger" not in inherited.stdout
+    reserved = langford("slurm", "reserve", "--time", "20:00", "--dry-run", "--", "langford", "9", "--ledger", url)
+    assert reserved.returncode == 2
+    assert SECRET not in reserved.stdout + reserved.stderr
+
+
+# -- tokens -----------------------------------------------------------------------------------
+
+
+def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, tmp_path: Path) -> None:
+    os.umask(0o022)
+    (tmp_path / "worker.token").write_text("an older one")
+    (tmp_path / "worker.token").chmod(0o666)
+    made = langford("token", NAME, "--out", "worker.token")
+    assert (made.returncode, made.stdout) == (0, "")
+    file = tmp_path / "worker.token"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.glob("*token*")] == ["worker.token"]
+    for mode in (0o640, 0o604, 0o644, 0o660):
+        file.chmod(mode)
+        refused = langford("work", f"http://127.0.0.1:1/{NAME}", "--token-file", "worker.token")
+        assert refused.returncode == 2
+        assert "chmod 600 worker.token" in refused.stderr
+
+
+def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:
+    tokens = [
+        langford("token", NAME, *options).stdout.strip()
+        for options in (
+            [],
+            ["--role", "reader", "--days", "30", "--label", "red \x1b[31m [/b]"],
+            ["--role", "admin"],
+        )
+    ]
+    listing = langford("token", NAME, "--list")
+    assert len(listing.stdout.splitlines()) == 3
+    assert "red \\x1b[31m [/b]" in listing.stdout
+    records = json.loads(langford("token", NAME, "--list", "--json").stdout)
+    assert [(record["token_id"], record["role"]) for record in records] == [
+        (1, "worker"),
+        (2, "reader"),
+        (3, "admin"),
+    ]
+    assert records[0]["expires"] is None
+    assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
+    assert not any(token in listing.stdout for token in tokens)
+    assert langford("token", NAME, "--revoke", "2").stdout == "1 tokens revoked\n"
+    with Ledger(str(campaign_file)) as ledger:
+        campaign = ledger.campaign(NAME)
+        assert [campaign.role_of(token) for token in tokens] == [Role.WORKER, None, Role.ADMIN]
+    for unknown in ("2", "x", "-1", "9" * 30, "٣"):
+        refused = langford("token", NAME, "--revoke", unknown)
+        assert refused.returncode == 2
+    assert langford("token", NAME, "--revoke", "all").stdout == "2 tokens revoked\n"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -> None:
+    with Ledger(fresh_database(kind, tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        short, long = campaign.new_token(Role.WORKER, 1.0), campaign.new_token(Role.WORKER, 3600.0)
+        assert campaign.role_of(short) is Role.WORKER
+        time.sleep(1.2)
+        assert campaign.role_of(short) is None
+        assert campaign.role_of(long) is Role.WORKER
+        other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+        assert not other.revoke_token(2)
+        assert [record.token_id for record in campaign.tokens()] == [1, 2]
+
+
+def test_a_token_does_not_travel_in_clear_text(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_TOKEN", "t")
+    for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
+        submit = ["slurm", "submit", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
+        for command in (["work", f"http://{host}:8765/{NAME}"], submit):
+            refused = langford(*command)
+            assert refused.returncode == 2
+            assert "--insecure" in refused.stderr
+    for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
+        RemoteCampaign(url, "t").close()
+    RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
+    with pytest.raises(ClearText):
+        RemoteCampaign(f"http://farm/{NAME}", "t")
+    script = langford(
+        "slurm", "submit", NAME, "--server", "http://farm:8765", "--insecure", "--time", "9:00", "--dry-run"
+    )
+    assert "--insecure" in script.stdout
+
+
+# -- text of strangers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["[/evil]", "../x", "", "a" * 101, "a b", "-l", "é", "a\n", "x\0"])
+def test_a_campaign_has_a_plain_name(langford: Run, tmp_path: Path, name: str) -> None:
+    with Ledger(str(tmp_path / "names.db"), create=True) as ledger:
+        with pytest.raises(BadName):
+            ledger.create_campaign(name, KEY, PLAN.work.tolist())
+        assert ledger.campaigns() == []
+    if "\0" not in name:
+        refused = langford("create", "langford", "7", "--name", name)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1) or name == ""
+
+
+def test_a_campaign_with_an_evil_name_of_earlier_versions_is_shown(langford: Run, campaign_file: Path) -> None:
+    with Database(str(campaign_file)) as database, database.writing() as connection:
+        connection.exec_driver_sql("UPDATE campaign SET name = '[/evil] ' || char(27) || '[2J'")
+    shown = langford("status")
+    assert shown.returncode == 0
+    assert "[/evil]" in shown.stdout
+    assert "\x1b" not in shown.stdout + langford("status", "absent").stderr
+
+
+def test_text_of_strangers_is_plain() -> None:
+    assert plain("a\tb\r\n\x9b\u202e\U000e0001é") == "a\\tb\\r\\n\\x9b\\u202e\\U000e0001é"
+
+
+@pytest.mark.parametrize("process", ["", "x", "@", "-1", "٣", "9" * 30, "1@x@y", "0x1", "1\n"])
+def test_a_process_with_an_odd_name_is_not_known_to_be_dead(process: str) -> None:
+    assert not is_dead(os.uname().nodename, process)
+
+
+def test_an_address_with_an_at_in_its_password_is_refused() -> None:
+    with pytest.raises(LedgerUnreachable, match="%40"):
+        Ledger("postgresql://ada:a@b@host/records")
