@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -187,14 +188,22 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     farm.server.wait()
     farm.ledger.close()
     shutil.copy(database, backup)
-    uuid = farm.campaign.uuid
+    early.send_signal(signal.SIGSTOP)  # it must not finish the campaign before the other has begun
+    uuid, before = farm.campaign.uuid, farm.done()
     farm.server = farm.serve()
     late = farm.work(outbox="outbox")
-    before = farm.done()
-    farm.wait_until(lambda: farm.done() > before + farm.campaign.tasks // 5)
+    farm.wait_until(lambda: farm.done() > before + 2)
+    third = Identity.fresh()
+    server = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token)
+    server.enrol(third)
+    [lease] = server.lease(third.worker_id, 1, 60, [])
+    left = Outbox(farm.folder / "outbox", third)
+    left.open(server.info())
     farm.server.kill()
     farm.server.wait()
-    farm.wait_until(lambda: len(list((farm.folder / "outbox").rglob(f"*{SUFFIX}"))) > 1)
+    early.send_signal(signal.SIGCONT)
+    left.put(lie(farm, lease, lease.index))
+    left.close()
     farm.ledger.close()
     for rest in farm.folder.glob("langford.db-*"):
         rest.unlink()
@@ -208,7 +217,8 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     assert "enrols again" in errors[1]
     farm.finish(early, late)
     assert farm.campaign.progress().confirmed + farm.campaign.progress().conflicts == 0
-    assert list((farm.folder / "outbox" / "quarantine").glob("*.reason"))
+    reasons = [file.read_text() for file in (farm.folder / "outbox" / "quarantine").glob("*.reason")]
+    assert any("the server refuses it: the nonce shown is of no attempt" in reason for reason in reasons)
     assert not list((farm.folder / "outbox" / uuid).rglob(f"*{SUFFIX}"))
 
 
