@@ -90,7 +90,7 @@ class ProblemOptions:
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty belong to --differences: give that too, or leave them out")
+            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies)
 
 
@@ -117,6 +117,7 @@ class CampaignOptions:
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
         name: of the campaign; None: the name of its plan.
+        yes: whether to create a campaign of millions of tasks without a question.
     """
 
     variant: str
@@ -125,6 +126,7 @@ class CampaignOptions:
     method_name: str | None
     depth: int | None
     name: str | None
+    yes: bool
 
     def problem(self) -> Problem:
         """The problem that the campaign counts; raises BadProblem."""
@@ -152,4 +154,5 @@ campaign_options = gathered(
     method_option,
     depth_option,
     name_option,
+    click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
 )

@@ -42,7 +42,7 @@ def needs(name: str) -> None:
 def host_program() -> Any:
     """The compiler for the host."""
     needs("g++")
-    from tests.device.host_compiled import HostProgram
+    from langford.kernels.cuda.host import HostProgram
 
     return HostProgram
 

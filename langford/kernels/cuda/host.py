@@ -13,11 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from langford.errors import LangfordError
 from langford.kernels.cuda.source import FOLDER
 
 BLOCKS = 2
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
-_FOLDER = Path(tempfile.mkdtemp(prefix="langford-host-"))
+
+
+class NoCompiler(LangfordError):
+    """There is no C++ compiler, or it cannot compile the kernels."""
 
 
 class HostProgram:
@@ -77,13 +81,27 @@ def everything(source: str) -> str:
 
 
 @cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the libraries are until this process ends."""
+    return tempfile.TemporaryDirectory(prefix="langford-host-")
+
+
+@cache
 def _compiled(text: str) -> str:
     """The library of a program; the same one is compiled once."""
-    file = _FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
+    file = Path(_folder().name) / hashlib.sha256(text.encode()).hexdigest()[:16]
     source, library = file.with_suffix(".cpp"), file.with_suffix(".so")
     source.write_text(text)
     compiler = ["g++", "-std=c++20", "-O1", "-fwrapv", "-shared", "-fPIC", "-w", f"-I{FOLDER}"]
-    subprocess.run([*compiler, str(source), "-o", str(library)], check=True)
+    try:
+        subprocess.run([*compiler, str(source), "-o", str(library)], check=True, capture_output=True)
+    except FileNotFoundError as error:
+        raise NoCompiler(
+            "there is no g++ to compile the kernel with: install it, or leave --device host out"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        message = error.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise NoCompiler(f"g++ does not compile the kernel ({message}): leave --device host out") from error
     return str(library)
 
 
