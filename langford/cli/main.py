@@ -110,7 +110,7 @@ def _code_of_command() -> int:
         print("langford: stopped by SIGINT", file=sys.stderr)
         return code_of_signal(signal.SIGINT)
     except LangfordError as error:
-        print(f"langford: {error}", file=sys.stderr)
+        print(f"langford: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return code_of_error(error)
     except BrokenPipeError:
         # The reader of the output (head, less) has closed it.
