@@ -43,7 +43,7 @@ Examples:
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
 
 Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
-aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N."""
+aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
 @campaign_options
 @click.option(
