@@ -210,15 +210,25 @@ class Campaign:
             if conflicts:
                 raise ConflictingResults(
                     f"{len(conflicts)} tasks of {self.name} have conflicting results (first: task "
-                    f"{conflicts[0][0]}, {conflicts[0][1]}): run another worker, whose result decides"
+                    f"{conflicts[0][0]}, {conflicts[0][1]}): run another worker, whose result decides: "
+                    f"{self._another_worker}"
                 )
             untrusted = queries.untrusted(connection, self.campaign_id)
             if untrusted:
                 raise UntrustedResults(
                     f"{len(untrusted)} results of {self.name} come from workers that others found wrong "
-                    f"(first: task {untrusted[0]}): run another worker, which evaluates them again"
+                    f"(first: task {untrusted[0]}): run another worker, which evaluates them again: "
+                    f"{self._another_worker}"
                 )
             return queries.results(connection, self.campaign_id)
+
+    @property
+    def _another_worker(self) -> str:
+        """The command that starts another worker for the campaign."""
+        problem = self.problem
+        copies = "" if problem.copies == 2 else f" --copies {problem.copies}"
+        plan = f"--method {self.key.method} --depth {self.key.depth}"
+        return f"`langford run {problem.variant} {problem.n}{copies} {plan} --name {self.name}` on this ledger"
 
     # -- views ----------------------------------------------------------------------------
 

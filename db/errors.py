@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langford.errors import LangfordError
+from langford.errors import LangfordError, WrongResult
 
 
 class LedgerError(LangfordError):
@@ -45,11 +45,11 @@ class CampaignMismatch(LedgerError):
     """A campaign of that name exists with another problem, method, depth or number of tasks."""
 
 
-class ConflictingResults(LedgerError):
+class ConflictingResults(LedgerError, WrongResult):
     """Two attempts gave different results for one task: the merge is blocked."""
 
 
-class UntrustedResults(LedgerError):
+class UntrustedResults(LedgerError, WrongResult):
     """Results of a distrusted worker have not been evaluated again: the merge is blocked."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from langford.errors import LangfordError
+from langford.errors import MachineFailed
 
 LEASE_SECONDS = 120.0
 STOCK = 64
@@ -14,7 +14,7 @@ DEATHS_IN_A_ROW = 5
 """How many worker processes may die before the run ends, when no task is finished in between."""
 
 
-class WorkersKeepDying(LangfordError):
+class WorkersKeepDying(MachineFailed):
     """Worker processes die again and again before they finish a task."""
 
 

@@ -21,9 +21,10 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         unfinished.replace(file)
-    except OSError:
+    except OSError as error:
         with suppress(OSError):
             unfinished.unlink()
+        error.filename, error.filename2 = str(file), None
         raise
     # The name is on disk when the folder is.
     folder = os.open(file.parent, os.O_RDONLY)

@@ -23,7 +23,15 @@ class TaskIndexOutOfRange(LangfordError):
     """A task index is not below the campaign's number of tasks."""
 
 
-class CheckFailed(LangfordError):
+class WrongResult(LangfordError):
+    """Base of the errors that say: at least one result is wrong, or cannot be trusted as it is."""
+
+
+class MachineFailed(LangfordError):
+    """Base of the errors of this machine, not of the input: a further attempt, or another machine, may do it."""
+
+
+class CheckFailed(WrongResult):
     """A partial result contradicts itself: wrong residue, missing zero bits or out of bounds."""
 
 

@@ -19,12 +19,15 @@ from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
 
+LONGEST_ROW = 128
+"""Places beyond which no search of this kind finds an arrangement."""
 UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:
-    """All arrangements in lexicographic order of places filled, mirror images once."""
+    """All arrangements in lexicographic order of places filled, mirror images once; raises TooExpensive."""
+    _require_reach(problem)
     for placed in _extend(problem.copies, problem.free_mask, _all_unused(problem)):
         arrangement = _labelled(problem, placed)
         if not problem.mirrored or arrangement <= arrangement[::-1]:
@@ -62,12 +65,21 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 
     Raises TooExpensive when there is nothing to draw.
     """
+    _require_reach(problem)
     if problem.obstruction:
         raise TooExpensive(f"{problem.name} has no arrangement to draw: {problem.obstruction}")
     random = Random(seed)
     draw = _uniform(problem, random) if is_uniform(problem) else _searched(problem, random)
     for _ in range(count):
         yield next(draw)
+
+
+def _require_reach(problem: Problem) -> None:
+    """Raises TooExpensive for a row in which no arrangement would be found."""
+    if problem.places > LONGEST_ROW:
+        raise TooExpensive(
+            f"searches go up to {LONGEST_ROW} places, {problem.name} has {problem.places}: choose a smaller problem"
+        )
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:

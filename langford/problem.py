@@ -17,6 +17,9 @@ from functools import cached_property
 from langford.errors import BadProblem
 from langford.variants import DIFFERENCES, VARIANTS
 
+MOST_PLACES = 4096
+"""A longer row is refused: no method comes near it, and a description of it would fill the memory."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -119,7 +122,7 @@ class Problem:
         >>> Problem.parse("differences-1.3.5-over-6").differences
         (1, 3, 5)
         """
-        listed = re.fullmatch(r"differences-([\d.]+)-over-(\d+)(?:-x(\d+))?(?:-empty-([\d.]+))?", name)
+        listed = re.fullmatch(r"differences-([\d.]+)-over-(\d{1,9})(?:-x(\d{1,9}))?(?:-empty-([\d.]+))?", name)
         if listed:
             return cls.from_differences(
                 map(int, listed[1].split(".")),
@@ -127,7 +130,7 @@ class Problem:
                 map(int, listed[4].split(".")) if listed[4] else (),
                 int(listed[3] or 2),
             )
-        plain = re.fullmatch(r"([a-z-]+?)-(\d+)(?:-x(\d+))?", name)
+        plain = re.fullmatch(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?", name)
         if plain is None:
             raise BadProblem(f"{name!r} names no problem; names look like langford-16 or skolem-9-x3")
         return cls.named(plain[1], int(plain[2]), int(plain[3] or 2))
@@ -176,6 +179,8 @@ class Problem:
     def placements(self, difference: int) -> list[int]:
         """Bit masks of all ways to place one colour on the empty row, leftmost first."""
         span = difference * (self.copies - 1)
+        if span >= self.places:
+            return []
         shape = sum(1 << (difference * copy) for copy in range(self.copies))
         masks = (shape << start for start in range(max(0, self.places - span)))
         return [mask for mask in masks if mask & ~self.free_mask == 0]
@@ -246,3 +251,5 @@ def _require_sizes(n: int, copies: int) -> None:
         raise BadProblem(f"n must be at least 1, not {n}")
     if copies < 2:
         raise BadProblem(f"a colour needs at least 2 cubes, not {copies}")
+    if n > MOST_PLACES or copies > MOST_PLACES or n * copies > MOST_PLACES:
+        raise BadProblem(f"n times the cubes of a colour may be at most {MOST_PLACES:,}: choose a smaller problem")

@@ -34,6 +34,7 @@ class Resources:
         account: the account that pays.
         qos: quality of service.
         extra: further options of sbatch, like ``--mem=2G``.
+        folder: where the job starts; None: where it is submitted.
     """
 
     seconds: int
@@ -43,6 +44,7 @@ class Resources:
     account: str | None = None
     qos: str | None = None
     extra: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @property
     def working_seconds(self) -> int:
@@ -124,6 +126,7 @@ def _resources(resources: Resources) -> list[str]:
         "time": f"{minutes // 60}:{minutes % 60:02}:{seconds:02}",
         "cpus-per-task": resources.cpus and str(resources.cpus),
         "gres": resources.gres,
+        "chdir": resources.folder and str(resources.folder),
     }
     for option in resources.extra:
         if not option.startswith("--"):

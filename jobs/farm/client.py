@@ -9,11 +9,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from db import Credential, Delivery, Lease, Receipt
 from db.states import Outcome
 from jobs.farm import wire
+from jobs.farm.diagnosis import permanent
+from jobs.farm.listening import BadCertificate
 from jobs.identity import Identity
 from langford.errors import LangfordError
 
@@ -111,7 +113,7 @@ class RemoteCampaign:
             import httpx
         except ImportError as error:
             raise NoHttpClient("workers of a server need httpx: pip install 'langford[server]'") from error
-        parts = urlsplit(url)
+        parts = _split(url)
         self.name = parts.path.strip("/")
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
@@ -122,7 +124,9 @@ class RemoteCampaign:
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
         self._errors = httpx.HTTPError
-        context = ssl.create_default_context(cafile=certificate) if parts.scheme == "https" else True
+        self._server = parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+        self._answered = False
+        context = _trusting(certificate) if parts.scheme == "https" else True
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._http = httpx.Client(
             verify=context,
@@ -191,7 +195,12 @@ class RemoteCampaign:
         try:
             response = self._http.request(method, self._address + path, json=fields if method == "POST" else None)
         except self._errors as error:
+            # Once the server has answered, its address and its certificate are right: it will be back.
+            reason = None if self._answered else permanent(error, *self._server)
+            if reason is not None:
+                raise ServerRefuses(f"{self._address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {self._address} ({error})") from error
+        self._answered = True
         try:
             document = response.json()
         except ValueError:
@@ -214,3 +223,27 @@ def _documents(credentials: Collection[Credential]) -> Iterator[list[dict[str, A
     documents = [wire.credential_document(credential) for credential in credentials]
     for start in range(0, max(1, len(documents)), wire.MOST_AT_ONCE):
         yield documents[start : start + wire.MOST_AT_ONCE]
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of the address of a campaign; raises BadAddress where it has a port that cannot be."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- raises ValueError
+        url.encode("ascii")
+    except ValueError as error:
+        raise BadAddress(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+    return parts
+
+
+def _trusting(certificate: Path | None) -> ssl.SSLContext:
+    """A context that trusts a certificate in addition to those of the system; raises BadCertificate."""
+    try:
+        context = ssl.create_default_context()
+        if certificate is not None:
+            context.load_verify_locations(certificate)
+    except OSError as error:
+        raise BadCertificate(
+            f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
+        ) from error
+    return context

@@ -46,7 +46,7 @@ class Outbox:
     """
 
     def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
-        """Prepare the outbox of a worker; nothing is written before :meth:`open`.
+        """The outbox of a worker; nothing is written before :meth:`prepare`.
 
         Args:
             root: of all outboxes of this machine.
@@ -75,20 +75,30 @@ class Outbox:
         """Whether any worker of this machine has left results, for any campaign."""
         return any(self.root.glob(f"*/*/*{SUFFIX}"))
 
+    def prepare(self) -> None:
+        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NoOutbox."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._no_outbox(error) from error
+
     def open(self, info: CampaignInfo) -> None:
         """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NoOutbox."""
         self._info = info
+        self.prepare()
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
             self._lock = self._own_lock()
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise NoOutbox(
-                f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
-                "with --outbox"
-            ) from error
+            raise self._no_outbox(error) from error
         self._reject_earlier_versions()
         self.adopt()
+
+    def _no_outbox(self, error: OSError) -> NoOutbox:
+        return NoOutbox(
+            f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
+            "with --outbox"
+        )
 
     def put(self, delivery: Delivery) -> None:
         """Keep a delivery: it is on disk when this returns, or in memory when the disk is full."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,20 +26,16 @@ FAILED_TO_START = 3
 
 
 @dataclass(frozen=True)
-class Listening:
-    """Where a server listens, and how.
+class Serving:
+    """How a server speaks, and how long it waits.
 
     Attributes:
-        host: address to listen on.
-        port: TCP port.
         certificate: file with a TLS certificate chain; None: without TLS.
         key: file with its private key.
         header_seconds: time for the headers of a request, from the start of a connection on.
         body_seconds: time for the body of a request.
     """
 
-    host: str
-    port: int
     certificate: str | None = None
     key: str | None = None
     header_seconds: float = HEADER_SECONDS
@@ -55,10 +52,10 @@ class GuardedProtocol(H11Protocol):
     address = ""
 
     def __init__(
-        self, *arguments: Any, connections: Connections, log: LimitedLog, listening: Listening, **options: Any
+        self, *arguments: Any, connections: Connections, log: LimitedLog, serving: Serving, **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
-        self._guard, self._log, self._listening = connections, log, listening
+        self._guard, self._log, self._serving = connections, log, serving
         self._timer: asyncio.TimerHandle | None = None
         self._awaited: object = None
 
@@ -97,7 +94,7 @@ class GuardedProtocol(H11Protocol):
         if awaited is self._awaited:
             return
         self._stop_waiting()
-        seconds = {h11.IDLE: self._listening.header_seconds, h11.SEND_BODY: self._listening.body_seconds}
+        seconds = {h11.IDLE: self._serving.header_seconds, h11.SEND_BODY: self._serving.body_seconds}
         if awaited in seconds and not self.transport.is_closing():
             self._awaited = awaited
             self._timer = self.loop.call_later(seconds[awaited], self.abort)
@@ -118,18 +115,18 @@ class GuardedLoop(asyncio.SelectorEventLoop):
         return await super().create_server(*arguments, **options)
 
 
-def serve(application: Starlette, connections: Connections, log: LimitedLog, listening: Listening) -> None:
-    """Serve an application until SIGINT or SIGTERM."""
+def serve(
+    application: Starlette, connections: Connections, log: LimitedLog, listener: socket.socket, serving: Serving
+) -> None:
+    """Serve an application on a socket that listens, until SIGINT or SIGTERM."""
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
-        GuardedProtocol, connections=connections, log=log, listening=listening
+        GuardedProtocol, connections=connections, log=log, serving=serving
     )
     config = uvicorn.Config(
         application,
-        host=listening.host,
-        port=listening.port,
-        ssl_certfile=listening.certificate,
-        ssl_keyfile=listening.key,
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
         http=protocol,  # type: ignore[arg-type]  # it is called like the class
         ws="none",
         h11_max_incomplete_event_size=LONGEST_HEADERS,
@@ -144,7 +141,7 @@ def serve(application: Starlette, connections: Connections, log: LimitedLog, lis
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say("this server", str(context.get("message")), context.get("exception"))
         )
-        runner.run(server.serve())
+        runner.run(server.serve(sockets=[listener]))
     if not server.started:
         sys.exit(FAILED_TO_START)
 

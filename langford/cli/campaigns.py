@@ -1,4 +1,4 @@
-"""``langford run``, ``result``, ``verify`` and ``retry``."""
+"""``langford run``, ``result`` and ``retry``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from db import Ledger
-from jobs import exchange
-from jobs import verify as verification
-from langford.cli.exit_codes import ExitCode
+from jobs import exchange, signing
+from langford.cli import display
 from langford.cli.option_groups import CampaignOptions, campaign_options, method_of
 from langford.cli.options import (
+    allowed_signers_option,
+    chosen_cores,
     device_option,
     json_option,
     ledger_option,
-    seed_option,
     time_limit_option,
     workers_option,
 )
@@ -28,7 +28,7 @@ from langford.cli.running import (
     print_result,
     work_off,
 )
-from langford.devices import CPU, cores, devices
+from langford.devices import CPU, devices
 from langford.methods import PlanKey
 
 GPU_TASK_SECONDS = 20.0
@@ -43,7 +43,7 @@ Examples:
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
 
 Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
-aside, 2 bad input, 3 incomplete, 4 a check failed, 128 + N stopped by signal N."""
+aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
 @campaign_options
 @click.option(
@@ -69,15 +69,17 @@ def run(
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
+    if task_time is not None and chosen.depth is not None:
+        raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop = StopSignals()
     # Before the ledger is opened: bad input creates no ledger.
     method_of(chosen.method_name, chosen.problem(), device)
     if chosen.depth is not None:
         chosen.key()
-    chosen_devices = devices(device, workers or cores())
+    chosen_devices = devices(device, chosen_cores(workers))
     with Ledger(address, create=True) as ledger:
         key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
-        campaign = create_campaign(ledger, key, chosen.name)
+        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
         context.exit(conclude(campaign, report, stop, as_json))
 
@@ -109,17 +111,32 @@ Examples:
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
+@allowed_signers_option
 @json_option
-def result(names: tuple[str, ...], address: str, from_files: bool, as_json: bool) -> None:
+@click.pass_context
+def result(
+    context: click.Context,
+    names: tuple[str, ...],
+    address: str,
+    from_files: bool,
+    allowed: Path | None,
+    as_json: bool,
+) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks."""
+    if allowed is not None and not from_files:
+        raise click.UsageError("--allowed-signers belongs to --from")
     if not from_files:
         with Ledger(address) as ledger:
-            for name in names:
-                print_result(ledger.campaign(name), as_json)
-        return
-    export, count = exchange.count_of([Path(name) for name in names])
+            codes = [print_result(ledger.campaign(name), as_json) for name in names]
+        context.exit(max(codes))
+    files = [Path(name) for name in names]
+    signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
+    export, count = exchange.count_of(files)
+    for file, words in signers.items():
+        display.say(f"{file}: {words}")
     seconds = sum(evaluation.seconds for evaluation in export.results)
-    print_campaign_count(export.name, export.key, count, seconds, as_json)
+    first = "take the files into a ledger with `langford import`, then "
+    context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first))
 
 
 @click.command()
@@ -129,37 +146,3 @@ def retry(name: str, address: str) -> None:
     """Put the tasks that were set aside back into the queue."""
     with Ledger(address) as ledger:
         print(f"{ledger.campaign(name).reopen()} tasks go back to the queue")
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  langford verify langford-19-polyphase-12 --sample 5
-  langford verify langford-19-polyphase-12 3 17"""
-)
-@click.argument("name")
-@click.argument("indices", nargs=-1, type=int)
-@ledger_option
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="K",
-    default=3,
-    show_default=True,
-    help="Without INDICES: recompute K random tasks.",
-)
-@seed_option
-@click.pass_context
-def verify(
-    context: click.Context, name: str, indices: tuple[int, ...], address: str, sample: int, seed: int | None
-) -> None:
-    """Recompute tasks of a campaign on this machine and compare."""
-    verdicts = set()
-    with Ledger(address) as ledger:
-        campaign = ledger.campaign(name)
-        tasks = list(indices) or verification.choose(campaign, sample, seed)
-        for comparison in verification.compare(campaign, tasks):
-            print(f"task {comparison.index}: {comparison.recomputed} {comparison.verdict}")
-            verdicts.add(comparison.verdict)
-    if "differs" in verdicts:
-        context.exit(ExitCode.CHECK_FAILED)

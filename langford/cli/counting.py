@@ -6,13 +6,15 @@ import click
 
 from jobs.tuning import forecast
 from langford.cli import display
+from langford.cli.answer import other_method, print_answer
 from langford.cli.option_groups import ProblemOptions, method_of, problem_options
-from langford.cli.options import device_option, json_option, method_option
+from langford.cli.options import chosen_cores, device_option, json_option, method_option
 from langford.cli.progress import ProgressLine
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, cores, devices
+from langford.devices import CPU, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
+from langford.methods import Count
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -30,17 +32,27 @@ Examples:
 )
 @problem_options
 @method_option
-@click.option("--cores", "threads", type=click.IntRange(min=1), help="Default: all.")
+@click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
 @device_option
-@click.option("--anyway", is_flag=True, help="Start even if it would take years.")
+@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if none can exist.")
 @json_option
+@click.pass_context
 def count(
-    chosen: ProblemOptions, method_name: str | None, threads: int | None, device: str, anyway: bool, as_json: bool
+    context: click.Context,
+    chosen: ProblemOptions,
+    method_name: str | None,
+    threads: int | None,
+    device: str,
+    anyway: bool,
+    as_json: bool,
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
     method = method_of(method_name, problem, device)
-    threads = threads or cores()
+    if problem.obstruction and not anyway:
+        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
+        context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
+    threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     on_cpu = chosen_devices[0] == CPU
     expected = forecast.core_seconds(problem, method) / threads if on_cpu else 0.0
@@ -62,10 +74,8 @@ def count(
         counted, seconds = count_tasks(
             chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
         )
-    if as_json:
-        display.print_json(display.count_document(problem, method.name, counted, seconds))
-    else:
-        display.print_count(problem, method.name, counted, seconds, used)
+    again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
+    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again))
 
 
 @click.command(
@@ -75,8 +85,8 @@ Examples:
   langford estimate 32 --walks 10000000 --seed 7"""
 )
 @problem_options
-@click.option("--walks", type=click.IntRange(min=2), default=1_000_000, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--walks", type=click.IntRange(2, 100_000_000), default=1_000_000, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @json_option
 def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:
     """Estimate a count by Knuth's random walks, with its standard error."""

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from langford import drawing, explicit
+from langford.cli import display
 from langford.cli.option_groups import ProblemOptions, problem_options
 from langford.cli.options import seed_option
 from langford.cli.parameter_types import integers
@@ -28,7 +29,8 @@ Examples:
 def draw(chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None) -> None:
     """Draw an arrangement as coloured cubes and arcs."""
     if cubes is None:
-        arrangement = next(explicit.sample(chosen.problem(), 1, seed))
+        with display.said_when_slow("no arrangement yet; the search goes on, Ctrl-C ends it"):
+            arrangement = next(explicit.sample(chosen.problem(), 1, seed))
     else:
         arrangement = tuple(cubes)
         if not arrangement or min(arrangement) < 0:

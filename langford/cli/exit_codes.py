@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from enum import IntEnum
 
-from langford.errors import CheckFailed, Incomplete, LangfordError
+from langford.errors import Incomplete, LangfordError, MachineFailed, WrongResult
 
 
 class ExitCode(IntEnum):
@@ -14,10 +14,11 @@ class ExitCode(IntEnum):
     Attributes:
         DONE: the command did everything.
         TASKS_SET_ASIDE: some tasks of the campaign failed too often.
-        FAILED: a part of the machine does not work, or the program has an error; the same number as the last.
+        FAILED: a part of the machine does not work, workers die again and again, or the program has an error;
+            the same number as the last.
         BAD_INPUT: the command cannot work with this input; the message says what to change.
         INCOMPLETE: some tasks of the campaign have no result yet.
-        CHECK_FAILED: a result is wrong.
+        CHECK_FAILED: a result is wrong, two results contradict each other, or the count is not the known one.
     """
 
     DONE = 0
@@ -30,9 +31,12 @@ class ExitCode(IntEnum):
 
 def code_of_error(error: LangfordError) -> ExitCode:
     """The exit code of a command that ends with an error."""
-    if isinstance(error, CheckFailed):
-        return ExitCode.CHECK_FAILED
-    return ExitCode.INCOMPLETE if isinstance(error, Incomplete) else ExitCode.BAD_INPUT
+    codes = {
+        WrongResult: ExitCode.CHECK_FAILED,
+        Incomplete: ExitCode.INCOMPLETE,
+        MachineFailed: ExitCode.FAILED,
+    }
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), ExitCode.BAD_INPUT)
 
 
 def code_of_signal(received: signal.Signals) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import click
@@ -22,7 +23,7 @@ Examples:
 )
 @problem_options
 @click.option("--count", "only_count", is_flag=True, help="Print how many, found one by one.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="K", help="Stop after K arrangements.")
+@click.option("--limit", type=click.IntRange(0, 2**62), metavar="K", help="Stop after K arrangements.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K arrangements at random instead.")
 @seed_option
 @json_option
@@ -31,16 +32,28 @@ def list_(
 ) -> None:
     """List explicit arrangements, mirror images once."""
     problem = chosen.problem()
+    if sample is not None and limit is not None:
+        raise click.UsageError("--sample draws K arrangements: leave --limit out")
+    advice = "" if sample is not None else "; --sample 1 draws one at random, mostly sooner"
     if sample is not None:
         listed = explicit.sample(problem, sample, seed)
-        if not explicit.is_uniform(problem):
+        if not explicit.is_uniform(problem) and problem.places <= explicit.LONGEST_ROW:
             display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
     else:
         listed = islice(explicit.iterate(problem), limit)
-    if only_count:
-        print(sum(1 for _ in listed))
-    elif as_json:
-        display.print_json([list(arrangement) for arrangement in listed])
-    else:
-        for arrangement in listed:
-            print(" ".join(str(label) if label else "." for label in arrangement))
+    with display.said_when_slow(f"no arrangement yet; the search goes on{advice}") as found:
+        listed = _noting(listed, found)
+        if only_count:
+            print(sum(1 for _ in listed))
+        elif as_json:
+            display.print_json([list(arrangement) for arrangement in listed])
+        else:
+            for arrangement in listed:
+                print(" ".join(str(label) if label else "." for label in arrangement))
+
+
+def _noting(listed: Iterator[explicit.Arrangement], found: Callable[[], None]) -> Iterator[explicit.Arrangement]:
+    """The same arrangements; ``found`` is called with the first."""
+    for arrangement in listed:
+        found()
+        yield arrangement

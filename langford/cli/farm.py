@@ -11,6 +11,7 @@ import click
 
 from db import Campaign, Ledger
 from db.states import Role
+from jobs.farm import listening
 from jobs.farm.client import RemoteCampaign, is_this_machine
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
@@ -21,6 +22,7 @@ from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import (
     certificate_option,
+    chosen_cores,
     device_option,
     insecure_option,
     json_option,
@@ -31,9 +33,10 @@ from langford.cli.options import (
     token_option,
     workers_option,
 )
+from langford.cli.parameter_types import FiniteRange
 from langford.cli.running import StopSignals, create_campaign
 from langford.cli.terminal import plain
-from langford.devices import cores, devices
+from langford.devices import devices
 from langford.durable import replace_file
 from langford.errors import LangfordError
 
@@ -65,7 +68,7 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str) -> No
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     key = chosen.key()
     with Ledger(address, create=True) as ledger:
-        campaign = create_campaign(ledger, key, chosen.name)
+        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
         print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger.database.where}")
@@ -154,9 +157,9 @@ Examples:
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=PORT, show_default=True)
-@click.option("--certificate", type=click.Path(exists=True), help="TLS certificate chain, PEM.")
-@click.option("--key", type=click.Path(exists=True), help="The certificate's private key, PEM.")
+@click.option("--port", type=click.IntRange(1, 65_535), default=PORT, show_default=True)
+@click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
+@click.option("--key", type=click.Path(exists=True, dir_okay=False), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
 @click.option(
     "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose X-Forwarded-For names the client."
@@ -186,13 +189,17 @@ def serve(
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
         ) from error
-    with Ledger(address) as ledger:
+    if key and not certificate:
+        raise click.UsageError("--key belongs to --certificate: give both")
+    if certificate:
+        listening.require_certificate(certificate, key)
+    with Ledger(address) as ledger, listening.socket_of(host, port) as listener:
         if replicate is not None:
             for name in names:
                 ledger.campaign(name).set_recheck_share(replicate)
         connections, log = Connections(proxies=proxies), LimitedLog()
         application = server.application(ledger, names, None, connections, log, proxies)
-        serving.serve(application, connections, log, serving.Listening(host, port, certificate, key))
+        serving.serve(application, connections, log, listener, serving.Serving(certificate, key))
 
 
 @click.command(
@@ -218,7 +225,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
 @time_limit_option
 @click.option(
     "--lease",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1, max=86_400),
     default=120,
     show_default=True,
     help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
@@ -238,11 +245,12 @@ def work(
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
+    chosen_devices = devices(device, chosen_cores(workers))
     server = RemoteCampaign(url, token_of(token_file), certificate, insecure)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    chosen_devices = devices(device, workers or cores())
     identity = Identity.fresh(chosen_devices)
     results = Outbox(outbox or state_home / "langford" / "outbox", identity, display.say)
+    results.prepare()
     source = ServerTasks(server, results, identity, display.say, lease)
     report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
     waiting = results.count

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
 
 import click
 
 from langford import __version__
-from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.lazy import LazyCommand, LazyGroup
+from langford.cli.packages import require_own_packages
 from langford.cli.terminal import plain
 from langford.errors import LangfordError
 
@@ -28,7 +31,7 @@ COMMANDS = {
         "Merge finished campaigns, or exported files, and print the count with its checks.",
     ),
     "verify": LazyCommand(
-        "langford.cli.campaigns:verify", "Recompute tasks of a campaign on this machine and compare."
+        "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
     ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
@@ -75,15 +78,61 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command; a LangfordError becomes one line on standard error and an exit code."""
+    """Run the command; an error becomes one line on standard error and an exit code."""
     # The BLAS of numpy, which is not used here, would start a thread per core in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A closed stream is None; what is printed to it is lost, as its owner wanted.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    code = _code_of_command()
     try:
-        cli()
+        sys.stdout.flush()
+    except OSError as error:
+        code = code if isinstance(error, BrokenPipeError) else _cannot_print(error)
+        _forget_output()
+    sys.exit(code)
+
+
+def _code_of_command() -> int:
+    """Run the command; returns its exit code, after a line on standard error if it failed."""
+    try:
+        require_own_packages()
+        ended = cli.main(standalone_mode=False)
+        return ended if isinstance(ended, int) else ExitCode.DONE
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return ExitCode.BAD_INPUT
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        advice = f" (see `{context.command_path} --help`)" if context is not None else ""
+        print(f"langford: {' '.join(error.format_message().split())}{advice}", file=sys.stderr)
+        return ExitCode.BAD_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        print("langford: stopped by SIGINT", file=sys.stderr)
+        return code_of_signal(signal.SIGINT)
     except LangfordError as error:
-        print(f"langford: {plain(str(error))}", file=sys.stderr)
-        sys.exit(code_of_error(error))
+        print(f"langford: {plain(' '.join(str(error).splitlines()))}", file=sys.stderr)
+        return code_of_error(error)
     except BrokenPipeError:
         # The reader of the output (head, less) has closed it.
-        sys.stderr.close()
-        sys.exit(ExitCode.DONE)
+        _forget_output()
+        return ExitCode.DONE
+    except OSError as error:
+        if error.filename is None:
+            return _cannot_print(error)
+        where = f"{error.filename}: {error.strerror}"
+        print(f"langford: {where}; choose another file or folder, or make room", file=sys.stderr)
+        return ExitCode.BAD_INPUT
+
+
+def _cannot_print(error: OSError) -> int:
+    """Say that the system refused to write; returns the exit code."""
+    _forget_output()
+    print(f"langford: cannot write the output ({error.strerror or error}): make room and repeat", file=sys.stderr)
+    return ExitCode.FAILED
+
+
+def _forget_output() -> None:
+    """Let what is still to be printed go nowhere: the interpreter would try again when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

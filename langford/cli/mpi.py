@@ -12,8 +12,8 @@ from db import Ledger
 from jobs.mpi.pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import TooFewRanks, device_of, world
-from langford.cli import display
-from langford.cli.exit_codes import ExitCode
+from langford.cli.answer import other_method, print_answer
+from langford.cli.exit_codes import ExitCode, code_of_error
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.running import StopSignals, conclude, create_campaign, work_off
@@ -69,16 +69,16 @@ def mpi(
     try:
         rank_device = device_of(communicator, device, first_computes=static)
         if static:
-            _count_static(communicator, key, rank_device, as_json)
+            code = _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:
             serve(communicator, key, rank_device)
         else:
-            code = _run_campaign(communicator, key, rank_device, chosen.name, address, time_limit, as_json)
+            code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
     except BaseException as error:
         # Without the abort the other ranks would wait for this one for ever.
         if isinstance(error, LangfordError):
             print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-            communicator.Abort(ExitCode.BAD_INPUT)
+            communicator.Abort(code_of_error(error))
         traceback.print_exc()
         sys.stderr.flush()
         communicator.Abort(ExitCode.FAILED)
@@ -86,24 +86,22 @@ def mpi(
     context.exit(code)
 
 
-def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> None:
-    """Evaluate this rank's share of the tasks; rank 0 prints the count."""
+def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:
+    """Evaluate this rank's share of the tasks; rank 0 prints the count.  Returns the exit code."""
     counted = count_static(communicator, key, device)
     if counted is None:
-        return
+        return ExitCode.DONE
     count, seconds = counted
-    if as_json:
-        document = display.count_document(key.problem, key.method, count, seconds)
-        display.print_json({"ranks": communicator.size, **document})
-    else:
-        display.print_count(key.problem, key.method, count, seconds, f"on {communicator.size} ranks")
+    again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
+    used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
+    return print_answer(key.problem, key.method, count, seconds, used, as_json, again, more)
 
 
 def _run_campaign(
     communicator: Intracomm,
     key: PlanKey,
     device: Device,
-    name: str | None,
+    chosen: CampaignOptions,
     address: str,
     time_limit: float | None,
     as_json: bool,
@@ -113,7 +111,7 @@ def _run_campaign(
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
     with Ledger(address, create=True) as ledger:
-        campaign = create_campaign(ledger, key, name)
+        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
         pool.stop()
         code = conclude(campaign, report, stop, as_json)

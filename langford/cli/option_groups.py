@@ -117,6 +117,7 @@ class CampaignOptions:
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
         name: of the campaign; None: the name of its plan.
+        yes: whether to create a campaign of millions of tasks without a question.
     """
 
     variant: str
@@ -125,6 +126,7 @@ class CampaignOptions:
     method_name: str | None
     depth: int | None
     name: str | None
+    yes: bool
 
     def problem(self) -> Problem:
         """The problem that the campaign counts; raises BadProblem."""
@@ -152,4 +154,5 @@ campaign_options = gathered(
     method_option,
     depth_option,
     name_option,
+    click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
 )

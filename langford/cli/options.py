@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import click
 
-from langford.cli.parameter_types import duration
-from langford.devices import KINDS
+from langford.cli.display import say
+from langford.cli.parameter_types import FiniteRange, duration
+from langford.devices import KINDS, cores
 from langford.errors import LangfordError
 from langford.methods import METHODS
 from langford.variants import VARIANTS
@@ -72,11 +73,20 @@ device_option = click.option(
     help="Where to compute; cuda takes every GPU.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes on the CPU; default: one per core."
+    "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
 )
 time_limit_option = click.option(
     "--time-limit", type=duration, metavar="TIME", help="Stop before this time is over: seconds or HH:MM:SS."
 )
+
+
+def chosen_cores(wanted: int | None) -> int:
+    """How many cores to use: those wanted, with a warning when there are fewer; by default all."""
+    present = cores()
+    if wanted is not None and wanted > present:
+        say(f"{wanted} at once on {present} cores: each is slower, and all together are not faster")
+    return wanted or present
+
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
@@ -92,7 +102,7 @@ ledger_option = click.option(
 )
 replicate_option = click.option(
     "--replicate",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="SHARE",
     help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
     "kind of device if there is one.",
@@ -107,8 +117,25 @@ insecure_option = click.option(
 )
 certificate_option = click.option(
     "--certificate",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A server's certificate to trust in addition to those of the system.",
+)
+
+# -- signatures -------------------------------------------------------------------------------
+
+sign_option = click.option(
+    "--sign",
+    "key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign the file with this ssh key (ssh-keygen); the signature is FILE.sig.",
+)
+allowed_signers_option = click.option(
+    "--allowed-signers",
+    "allowed",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Whose keys to trust, in the format of ssh-keygen; without it a key has only a fingerprint.",
 )
 
 # -- output -----------------------------------------------------------------------------------

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+import math
+import re
+from typing import Any
+
 import click
+
+LONGEST_TIME = 315_576_000.0
+"""Seconds: ten years."""
+LARGEST_INTEGER = 10**9
 
 
 def duration(text: str) -> float:
-    """Seconds from "90", "1:30" or "0:01:30"; raises BadParameter."""
+    """Seconds from "90", "1:30" or "0:01:30", at most LONGEST_TIME; raises BadParameter."""
+    if not re.fullmatch(r"(\d{1,9}:){0,2}\d{1,9}(\.\d{1,9})?", text, re.ASCII):
+        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS, not negative")
     seconds = 0.0
-    try:
-        for part in text.split(":"):
-            seconds = 60 * seconds + float(part)
-    except ValueError as error:
-        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS") from error
+    for part in text.split(":"):
+        seconds = 60 * seconds + float(part)
+    if seconds > LONGEST_TIME:
+        raise click.BadParameter("a time is at most ten years")
     return seconds
+
+
+class FiniteRange(click.FloatRange):
+    """Like click's FloatRange, but not-a-number and the infinities are outside of it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; fails outside the range."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
 
 
 def integers(text: str) -> list[int]:
     """Integers from "1,2,5"; raises BadParameter."""
     try:
-        return [int(part) for part in text.split(",") if part.strip()]
+        numbers = [int(part) for part in text.split(",") if part.strip()]
     except ValueError as error:
         raise click.BadParameter("give integers separated by commas, like 1,2,5") from error
+    if not numbers or any(abs(number) > LARGEST_INTEGER for number in numbers):
+        raise click.BadParameter(f"give at least one integer, none beyond {LARGEST_INTEGER:,}")
+    return numbers

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
+
+import click
 
 from db import Campaign, Ledger
 from db.states import TaskState
@@ -13,10 +16,14 @@ from jobs.pool import Pool, WorkerPool
 from jobs.run import Run, RunReport, Step, result
 from jobs.sources import LedgerTasks
 from langford.cli import display
+from langford.cli.answer import other_method, print_answer
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.progress import ProgressLine
 from langford.devices import Device
+from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, plan_of
+
+MANY_TASKS = 1_000_000
 
 
 class StopSignals:
@@ -40,12 +47,27 @@ class StopSignals:
         return self.received.name if self.received else None
 
 
-def create_campaign(ledger: Ledger, key: PlanKey, name: str | None) -> Campaign:
-    """Create the campaign of a plan in a ledger, or find it there; raises CampaignMismatch.
+class ManyTasks(LangfordError):
+    """The campaign would have millions of tasks, and nobody said that this is meant."""
 
-    ``name``: of the campaign; None: the name of the plan.
+
+def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
+    """Create the campaign of a plan in a ledger, or find it there.
+
+    Args:
+        ledger: where it is kept.
+        key: its plan.
+        name: of the campaign; None: the name of the plan.
+        yes: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
+
+    Raises CampaignMismatch, or ManyTasks.
     """
-    return ledger.create_campaign(name or key.name, key, plan_of(key).work.tolist())
+    work = plan_of(key).work
+    if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
+        many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
+        if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
+            raise ManyTasks(f"{many}: choose a smaller --depth, or give --yes")
+    return ledger.create_campaign(name or key.name, key, work.tolist())
 
 
 def work_off(
@@ -84,20 +106,33 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
         reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
         display.say(f"{tasks_left} of {campaign.tasks} tasks are left ({reason}); {advice}")
         return ExitCode.INCOMPLETE
-    print_result(campaign, as_json)
-    return ExitCode.DONE
+    return print_result(campaign, as_json)
 
 
-def print_result(campaign: Campaign, as_json: bool) -> None:
+def print_result(campaign: Campaign, as_json: bool) -> ExitCode:
     """Merge the results of a campaign and print its count; raises as :func:`jobs.run.result`."""
     count = result(campaign)
-    print_campaign_count(campaign.name, campaign.key, count, campaign.progress().seconds, as_json)
+    return print_campaign_count(campaign.name, campaign.key, count, campaign.progress().seconds, as_json)
 
 
-def print_campaign_count(name: str, key: PlanKey, count: Count, seconds: float, as_json: bool) -> None:
-    """Print the count of a campaign with its checks; ``seconds``: the computing time of all tasks."""
-    if as_json:
-        document = display.count_document(key.problem, key.method, count, seconds)
-        display.print_json({"campaign": name, "depth": key.depth, **document})
-    else:
-        display.print_count(key.problem, key.method, count, seconds, "of computing time")
+def print_campaign_count(
+    name: str, key: PlanKey, count: Count, seconds: float, as_json: bool, first: str = ""
+) -> ExitCode:
+    """Print the count of a campaign with its checks.
+
+    Args:
+        name: of the campaign.
+        key: its plan.
+        count: its merged count.
+        seconds: the computing time of all tasks.
+        as_json: whether to print JSON.
+        first: what to do before its tasks can be verified, said when the count is wrong.
+
+    Returns CHECK_FAILED when the count is wrong, else DONE.
+    """
+    find = f"{first}find it with `langford verify {name} --sample 100%`"
+    other = other_method(key.method, key.problem)
+    if other != key.method:
+        find += f", or count with --method {other}"
+    more = {"campaign": name, "depth": key.depth}
+    return print_answer(key.problem, key.method, count, seconds, "of computing time", as_json, find, more)

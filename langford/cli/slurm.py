@@ -28,10 +28,16 @@ from langford.cli.options import (
 from langford.cli.parameter_types import duration
 from langford.cli.running import StopSignals
 from langford.devices import CPU
+from langford.errors import LangfordError
 from slurm import QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
 from slurm.lock import held
 
-LANGFORD = (sys.executable, "-m", "langford")
+LANGFORD = (sys.executable, "-P", "-m", "langford")
+"""Without the working folder on Python's path: a folder there may be called like one of this program."""
+
+
+class LedgerOnOneMachine(LangfordError):
+    """Workers on other machines cannot use a SQLite file."""
 
 
 @click.group()
@@ -70,7 +76,14 @@ class JobOptions:
     def resources(self) -> Resources:
         """The resources that a job asks for."""
         return Resources(
-            int(self.seconds), self.partition, self.gres, self.cpus, self.account, self.qos, self.extra
+            int(self.seconds),
+            self.partition,
+            self.gres,
+            self.cpus,
+            self.account,
+            self.qos,
+            self.extra,
+            Path.cwd(),
         )
 
 
@@ -264,6 +277,11 @@ def _through_server(name: str, queue: QueueOptions) -> tuple[list[str], Callable
 
 def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
     """The command of a worker that opens the ledger, and a function that asks the ledger for the standing."""
+    if not queue.address.startswith("postgresql"):
+        raise LedgerOnOneMachine(
+            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
+            "URL (see `langford serve`), or a Postgres --ledger"
+        )
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
     campaign = Ledger(address).campaign(name)
     key, problem = campaign.key, campaign.problem

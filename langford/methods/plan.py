@@ -95,6 +95,24 @@ class Plan(ABC):
     def expectation(self, index: int) -> Expectation:
         """What a correct result of the task satisfies; raises TaskIndexOutOfRange."""
 
+    def owners(self, other: Plan) -> NDArray[np.int64] | None:
+        """The task of this plan to which each task of another plan of the same problem belongs, int64[other.tasks].
+
+        The values of the tasks that belong to one add up to its value.  None when the two plans cannot be
+        compared task by task: this method does not know how, or the other plan is not as deep.
+        """
+        return np.arange(len(self.work)) if other.key == self.key else None
+
+    def deeper(self) -> Plan | None:
+        """The plan of the same method at the next depth; None when there is none."""
+        for depth in self.method.depths(self.problem):
+            if depth > self.depth:
+                try:
+                    return self.method.plan(self.problem, depth)
+                except BadDepth:
+                    return None
+        return None
+
     def evaluator(self, device: Device = CPU) -> Evaluator:
         """The evaluator of this plan on a device, made once; raises as Method.evaluator."""
         if device not in self._evaluators:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
 from langford.kernels.cuda.source import FOLDER
 from langford.problem import Problem
-from tests.device.host_compiled import HostProgram
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_90a"]
 PROBLEMS = [

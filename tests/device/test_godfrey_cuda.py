@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from langford.arithmetic.residue import residue
+from langford.kernels.cuda.host import BLOCKS, HostProgram
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
@@ -15,7 +16,6 @@ from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.problem import Problem
 from langford.reference import published
-from tests.device.host_compiled import BLOCKS, HostProgram
 from tests.device.programs import ARCHITECTURES, BY_NAME, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 
 SMALL = [problem for problem in PROBLEMS if problem.places <= 18]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from langford.errors import TaskIndexOutOfRange
+from langford.kernels.cuda.host import HostProgram, HostStream
 from langford.methods import METHODS, merge
 from langford.methods.backtracking.cuda import (
     BacktrackingOnGpu,
@@ -21,7 +22,6 @@ from langford.methods.backtracking.cuda import (
 from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
 from langford.reference import published
-from tests.device.host_compiled import HostProgram, HostStream
 from tests.device.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_program, host_program
 
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}

@@ -220,7 +220,11 @@ def test_verify_recomputes_tasks(langford: Run, tmp_path: Path) -> None:
     langford("run", "langford", "12", "--depth", "12", "--name", "twelve")
     sample = langford("verify", "twelve", "--sample", "4", "--seed", "1")
     assert sample.returncode == 0, sample.stderr
-    assert [line.split()[-1] for line in sample.stdout.splitlines()] == ["agrees"] * 4
+    lines = [line for line in sample.stdout.splitlines() if line.startswith("task")]
+    assert [line.split()[-1] for line in lines] == ["agrees"] * 4
+    assert "4 of 55 tasks" in sample.stdout
+    assert "seed 1" in sample.stdout
+    assert f"with probability {4 / 55:.3g}" in sample.stdout
     with sqlite3.connect(tmp_path / "langford.db") as database:
         database.execute("UPDATE result SET value = '2048' WHERE task_index = 7")
     wrong = langford("verify", "twelve", "6", "7")

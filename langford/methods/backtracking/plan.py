@@ -78,6 +78,18 @@ class BacktrackingPlan(Plan):
         )  # fmt: skip
         return float(ways.mean()), float(nodes.mean())
 
+    def owners(self, other: Plan) -> NDArray[np.int64] | None:
+        """See :meth:`Plan.owners`: the tasks of every search in the same order, as deep as this one or deeper, are
+        comparable, whatever the method does below them."""
+        if not isinstance(other, BacktrackingPlan) or other.problem != self.problem or other.depth < self.depth:
+            return None
+        owners, frees = np.arange(len(self.frees)), self.frees
+        with compiled_once("backtracking-plan", self.frees.ndim):
+            for placed in range(self.depth, other.depth):
+                owners = np.repeat(owners, count_starts(frees, self.order.differences[placed], self.problem.copies))
+                frees = self.place(frees, placed)
+        return owners
+
     @abstractmethod
     def levels(self, depth: int) -> int:
         """How many colours below ``depth`` are placed in order, before the method places the rest its own way."""

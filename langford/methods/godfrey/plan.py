@@ -22,6 +22,7 @@ class GodfreyPlan(Plan):
     """Tasks are prefix classes: outer signs fixed, all others free.
 
     Attributes:
+        prefixes: the smallest prefix of each task's class, ascending, int64[tasks]; see _prefix_classes.
         inner_places: places whose signs run freely within a task, the outer ones first.
         product_bound: largest |Π S_d|.
         sum_bound: no sum over points exceeds it in size.
@@ -32,10 +33,19 @@ class GodfreyPlan(Plan):
         self.multiplier = 2 ** (2 * problem.n)
         places = outside_in(problem)
         self._fixed_places, self.inner_places = places[:depth], places[depth:]
-        self._prefixes, self._weights = _prefix_classes(problem, self._fixed_places)
-        self.work = np.full(len(self._prefixes), 2.0 ** len(self.inner_places))
+        self.prefixes, self._weights = _prefix_classes(problem, self._fixed_places)
+        self.work = np.full(len(self.prefixes), 2.0 ** len(self.inner_places))
         self.product_bound = widths.product_bound(problem)
         self.sum_bound = widths.points(problem) * self.product_bound
+
+    def owners(self, other: Plan) -> NDArray[np.int64] | None:
+        """See :meth:`Plan.owners`: the classes of longer prefixes whose first signs are in a class of this plan."""
+        if not isinstance(other, GodfreyPlan) or other.problem != self.problem or other.depth < self.depth:
+            return None
+        shortened = other.prefixes & ((1 << self.depth) - 1)
+        smallest = _images(self.problem, self._fixed_places, shortened)[0]
+        owners: NDArray[np.int64] = np.searchsorted(self.prefixes, smallest)
+        return owners
 
     def weight(self, index: int) -> int:
         """Prefixes that the task stands for; raises TaskIndexOutOfRange."""
@@ -45,7 +55,7 @@ class GodfreyPlan(Plan):
     def negative_places(self, index: int) -> list[int]:
         """Places whose sign the task fixes to −1; raises TaskIndexOutOfRange."""
         self.require(index)
-        prefix = int(self._prefixes[index])
+        prefix = int(self.prefixes[index])
         return [place for k, place in enumerate(self._fixed_places) if prefix >> k & 1]
 
     def expectation(self, index: int) -> Expectation:
@@ -64,6 +74,14 @@ def outside_in(problem: Problem) -> list[int]:
 def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(smallest prefix, size) of each class; bit k of a prefix is the sign of fixed[k]."""
     prefixes = np.arange(1 << len(fixed), dtype=np.int64)
+    images = _images(problem, fixed, prefixes)
+    sizes = 1 + np.count_nonzero(np.diff(images, axis=0), axis=0)
+    smallest = images[0] == prefixes
+    return prefixes[smallest], sizes[smallest]
+
+
+def _images(problem: Problem, fixed: list[int], prefixes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All images of prefixes under the symmetries, ascending, int64[symmetries, prefixes]."""
     everything = (1 << len(fixed)) - 1
     odd_places = sum(1 << k for k, place in enumerate(fixed) if place % 2)
     odd_filled = sum(place % 2 for place in problem.filled)
@@ -74,7 +92,4 @@ def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int6
     if problem.mirrored and len(fixed) % 2 == 0:
         even_bits = np.int64(0x5555555555555555)
         mirrors.append((prefixes & even_bits) << 1 | prefixes >> 1 & even_bits)
-    images = np.sort([mirror ^ negation for mirror in mirrors for negation in negations], axis=0)
-    sizes = 1 + np.count_nonzero(np.diff(images, axis=0), axis=0)
-    smallest = images[0] == prefixes
-    return prefixes[smallest], sizes[smallest]
+    return np.sort([mirror ^ negation for mirror in mirrors for negation in negations], axis=0)

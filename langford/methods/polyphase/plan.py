@@ -62,7 +62,7 @@ class PolyphasePlan(Plan):
         if split.mirrored:
             own = self._u_prefixes >> (self.u_bits - self.v_bits)
             partners = np.searchsorted(self._v_prefixes, own, side="right")
-        self._ends = np.cumsum(partners)
+        self._partners, self._ends = partners, np.cumsum(partners)
         self.work = self._points(partners)
 
     def _points(self, partners: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -77,6 +77,25 @@ class PolyphasePlan(Plan):
                 family = (self._u_prefixes >> refined == prefix >> refined) & (self._u_prefixes < prefix)
                 work[end - 1] = size * (u_sizes[family].sum() + size / 2) / 2**refined
         return work * 2.0**free
+
+    @property
+    def prefixes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The outer elements of u and of v that each task fixes: the smallest of their class, int64[tasks] each."""
+        return (
+            np.repeat(self._u_prefixes, self._partners),
+            np.concatenate([self._v_prefixes[:count] for count in self._partners]),
+        )
+
+    def owners(self, other: Plan) -> NDArray[np.int64] | None:
+        """See :meth:`Plan.owners`: every symmetry maps the first elements of a prefix by themselves, so that a
+        class of longer prefixes begins with the smallest prefix of one class of this plan."""
+        if not isinstance(other, PolyphasePlan) or other.problem != self.problem or other.depth < self.depth:
+            return None
+        u_prefixes, v_prefixes = other.prefixes
+        u_classes = np.searchsorted(self._u_prefixes, u_prefixes >> (other.u_bits - self.u_bits))
+        v_classes = np.searchsorted(self._v_prefixes, v_prefixes >> (other.v_bits - self.v_bits))
+        owners: NDArray[np.int64] = (self._ends - self._partners)[u_classes] + v_classes
+        return owners
 
     def classes(self, index: int) -> tuple[int, int]:
         """(u-class, v-class) of a task, by number; raises TaskIndexOutOfRange."""

@@ -15,12 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
 
 BLOCKS = 2
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 COMPILER = ["g++", "-std=c++20", "-O1", "-fwrapv", "-fPIC", "-w"]
+
+
+class NoCompiler(LangfordError):
+    """There is no C++ compiler, or it cannot compile the kernels."""
 
 
 class HostProgram:
@@ -39,7 +44,7 @@ class HostProgram:
             f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
-        self._library = ctypes.CDLL(_compiled(f'#include "host.h"\n{source}\n{launchers}'))
+        self._library = ctypes.CDLL(str(_compiled(f'#include "host.h"\n{source}\n{launchers}')))
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -86,8 +91,7 @@ def _compiled(source: str) -> Path:
     with _missing(library) as new:
         if new is not None:
             # What every program includes first takes half of the time.
-            options = [f"-I{_header().parent}", f"-I{FOLDER}", "-shared", "-x", "c++", "-", "-o", str(new)]
-            subprocess.run([*COMPILER, *options], input=source, text=True, check=True)
+            _compile("-shared", "-x", "c++", "-", "-o", new, f"-I{_header().parent}", f"-I{FOLDER}", text=source)
     return library
 
 
@@ -98,8 +102,21 @@ def _header() -> Path:
     header.parent.mkdir(exist_ok=True)
     with _missing(header) as new:
         if new is not None:
-            subprocess.run([*COMPILER, "-x", "c++-header", str(FOLDER / "host.h"), "-o", str(new)], check=True)
+            _compile("-x", "c++-header", FOLDER / "host.h", "-o", new)
     return header
+
+
+def _compile(*options: str | Path, text: str | None = None) -> str:
+    """What the compiler prints; raises NoCompiler."""
+    try:
+        return subprocess.run([*COMPILER, *options], input=text, capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError as error:
+        raise NoCompiler(
+            "there is no g++ to compile the kernel with: install it, or leave --device host out"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        message = error.stderr.strip().partition("\n")[0]
+        raise NoCompiler(f"g++ does not compile the kernel ({message}): leave --device host out") from error
 
 
 @contextmanager
@@ -125,7 +142,7 @@ def _digest(texts: str) -> str:
 
 @cache
 def _version() -> str:
-    return subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
+    return _compile("--version")
 
 
 def _folder() -> Path:

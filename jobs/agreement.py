@@ -1,0 +1,100 @@
+"""Compare a merged count with what is known of it without this program: the published value, or random walks.
+
+No code that counts reads the published values; the comparison comes after the count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langford.errors import MethodDoesNotApply
+from langford.loading import load
+from langford.methods.backtracking.order import refusal
+from langford.problem import Problem
+from langford.reference import published
+
+WALKS = 20_000
+"""Less than a second of random walks."""
+FEWEST_FRUITFUL = 1000
+"""Walks that must have found arrangements; with fewer the standard error says nothing."""
+MOST_STANDARD_ERRORS = 10.0
+"""A right count is not this far from an estimate."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a count compares with an independent value.
+
+    Attributes:
+        problem: what was counted.
+        count: the merged count, as the literature counts it.
+        published: the published count; None when there is none.
+        estimate: by random walks, when nothing is published; None when there are too few fruitful walks.
+        standard_error: of the estimate.
+    """
+
+    problem: Problem
+    count: int
+    published: int | None
+    estimate: float | None = None
+    standard_error: float | None = None
+
+    @property
+    def standard_errors(self) -> float | None:
+        """How far the count is from the estimate, in standard errors; None without an estimate."""
+        if self.estimate is None or not self.standard_error:
+            return None
+        return abs(self.count - self.estimate) / self.standard_error
+
+    @property
+    def agrees(self) -> bool | None:
+        """True or False where the published value or the estimate decides; None where neither can.
+
+        An estimate can only refute: near it, the count is not known to be right.
+        """
+        if self.published is not None:
+            return self.count == self.published
+        far = self.standard_errors
+        return False if far is not None and far > MOST_STANDARD_ERRORS else None
+
+    @property
+    def words(self) -> str:
+        """The comparison in words."""
+        if self.problem.obstruction:
+            if self.agrees:
+                return f"agrees    none can exist: {self.problem.obstruction}"
+            return f"DIFFERS   none can exist: {self.problem.obstruction}"
+        if self.published is not None:
+            verdict = "agrees    with" if self.agrees else "DIFFERS   from"
+            return f"{verdict} the published value {self.published:,} ({self.problem.oeis})"
+        far = self.standard_errors
+        if far is None or self.estimate is None:
+            return "compared  with nothing: no value is published, and random walks say too little here"
+        verdict = "DIFFERS   from" if self.agrees is False else "plausible beside"
+        return (
+            f"{verdict} an estimate by random walks, {self.estimate:.4g} ± {self.standard_error:.2g}: "
+            f"{far:.1f} standard errors away (no value is published)"
+        )
+
+    def document(self) -> dict[str, object]:
+        """The comparison as fields of a JSON object; ``agrees`` is null where nothing decides."""
+        return {
+            "published": None if self.published is None else str(self.published),
+            "agrees": self.agrees,
+            "estimate": self.estimate,
+            "standard_errors": self.standard_errors,
+        }
+
+
+def agreement(problem: Problem, count: int) -> Agreement:
+    """Compare a count with the published value; where there is none, with an estimate by random walks."""
+    known = published(problem)
+    if known is not None or refusal(problem):
+        return Agreement(problem, count, known)
+    try:
+        walked = load("langford.estimation:estimate")(problem, WALKS)
+    except MethodDoesNotApply:
+        return Agreement(problem, count, None)
+    if walked.fruitful < FEWEST_FRUITFUL:
+        return Agreement(problem, count, None)
+    return Agreement(problem, count, None, walked.value, walked.standard_error)

@@ -1,0 +1,100 @@
+"""Signatures of files with ssh keys, made and checked by ssh-keygen."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from langford.durable import replace_file
+from langford.errors import LangfordError, WrongResult
+
+NAMESPACE = "langford"
+SECONDS = 120.0
+"""For a passphrase to be typed."""
+
+
+class NoSshKeygen(LangfordError):
+    """ssh-keygen is not installed."""
+
+
+class NotSigned(LangfordError):
+    """ssh-keygen did not sign."""
+
+
+class BadSignature(WrongResult):
+    """A signature does not belong to the file, or its key is not among those to trust."""
+
+
+def signature_of(file: Path) -> Path:
+    """Where the signature of a file is."""
+    return file.with_name(f"{file.name}.sig")
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Sign a file with a private ssh key, or a public one whose private one an agent has; returns the signature.
+
+    Raises NoSshKeygen, NotSigned or OSError.
+    """
+    done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=file.read_bytes())
+    if done.returncode:
+        raise NotSigned(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
+    signature = signature_of(file)
+    replace_file(signature, done.stdout)
+    return signature
+
+
+def signer(file: Path, allowed: Path | None) -> str:
+    """Who signed a file, in words: "signed by ada", or that nobody did.
+
+    Args:
+        file: whose signature is beside it, see :func:`signature_of`.
+        allowed: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.
+
+    Raises NoSshKeygen, OSError, and BadSignature when the signature does not belong to the file and to an allowed
+    signer.
+    """
+    signature, content = signature_of(file), file.read_bytes()
+    if not signature.exists():
+        if allowed is not None:
+            raise BadSignature(f"{file} is not signed: ask whom you trust for {signature.name}")
+        return "not signed: anyone could have written this file"
+    given = ("-n", NAMESPACE, "-s", str(signature))
+    if allowed is None:
+        done = _keygen("-Y", "check-novalidate", *given, content=content)
+        _require(done, file)
+        named = re.search(r"with (\S+ key \S+)", done.stdout.decode(errors="replace"))
+        return f"signed with the {named[1] if named else 'key'}; --allowed-signers FILE says whose it is"
+    principals = _keygen("-Y", "find-principals", "-s", str(signature), "-f", str(allowed))
+    names = principals.stdout.decode(errors="replace").split()
+    if principals.returncode or not names:
+        raise BadSignature(f"{file} is signed with a key that is not in {allowed}: do not trust it")
+    _require(_keygen("-Y", "verify", *given, "-f", str(allowed), "-I", names[0], content=content), file)
+    return f"signed by {names[0]}"
+
+
+def _require(done: subprocess.CompletedProcess[bytes], file: Path) -> None:
+    """Raises BadSignature unless ssh-keygen accepted the signature."""
+    if done.returncode:
+        raise BadSignature(
+            f"the signature of {file} does not belong to it ({_reason(done)}): one of them was changed"
+        )
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line that ssh-keygen wrote."""
+    lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else f"exit code {done.returncode}"
+
+
+def _keygen(*arguments: str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["ssh-keygen", *arguments], input=content, capture_output=True, timeout=SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise NoSshKeygen("signatures need ssh-keygen: install OpenSSH's client") from error
+    except subprocess.TimeoutExpired as error:
+        raise NotSigned(
+            f"ssh-keygen did not answer in {SECONDS:.0f} s: use a key without a passphrase, or an agent"
+        ) from error

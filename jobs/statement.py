@@ -1,0 +1,166 @@
+"""A statement about a verification: what was recomputed and what was not, in words and as JSON."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.verify import Comparison, Coverage
+from langford.devices import CPU, Device
+from langford.errors import LangfordError, WrongResult
+from langford.provenance import kernel_hash, versions
+
+SEPARATOR = "\n---\n"
+FORMAT = "langford verification 1"
+
+
+class BadStatement(LangfordError):
+    """A file is no statement of this program."""
+
+
+class ChangedStatement(WrongResult):
+    """The words of a statement are not those of its numbers."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A verification and its outcome.
+
+    Attributes:
+        document: everything that is stated, as one JSON object.
+    """
+
+    document: Mapping[str, Any]
+
+    @property
+    def words(self) -> str:
+        """The statement as a text of short lines."""
+        document = self.document
+        coverage = document["coverage"]
+        lines = [
+            f"Verification of the campaign {document['campaign']}: {document['problem']} by {document['method']} "
+            f"at depth {document['depth']}, {coverage['tasks']} tasks.",
+            f"By {document['by']} on {document['host']}, {document['when']}, langford "
+            f"{document['versions'].get('langford')}, kernels {document['kernels']}, device {document['device']}.",
+            f"Verified: {coverage['words']}; recomputed by {document['how']}.",
+            f"Outcome: {document['outcome']}.",
+            *(
+                "  task {task}: stored {stored}, recomputed {recomputed}: {verdict}".format(**task)
+                for task in document["tasks"]
+            ),
+            f"What it proves: {coverage['proof']}.",
+            *(f"Checked without recomputing: {check}." for check in document["checks"]),
+            f"Not verified: {document['not_verified']}.",
+            "The stored results of these tasks came from:",
+            *(f"  {number} results: {source}" for source, number in document["sources"].items()),
+        ]
+        return "\n".join(lines)
+
+    def to_text(self) -> str:
+        """The content of the file: the words, and then the JSON object that they follow from."""
+        return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> Statement:
+        """The inverse of :meth:`to_text`; raises BadStatement or ChangedStatement."""
+        words, _, body = text.partition(SEPARATOR)
+        try:
+            statement = cls(json.loads(body))
+            if statement.document["format"] != FORMAT:
+                raise BadStatement(
+                    f"the statement has another format than {FORMAT!r}: use the version that wrote it"
+                )
+            again = statement.words
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadStatement(
+                f"this is no statement of `langford verify --statement` ({error!r}): choose another file"
+            ) from error
+        if again != words:
+            raise ChangedStatement(
+                "the words of the statement are not those of its numbers: it was changed; get it again"
+            )
+        return statement
+
+
+def statement_of(
+    name: str,
+    plan_fields: Mapping[str, object],
+    comparisons: Sequence[Comparison],
+    coverage: Coverage,
+    how: str,
+    device: Device | None,
+    checks: Sequence[str],
+    counted_sources: Mapping[str, int],
+) -> Statement:
+    """The statement about a verification by this user, here and now.
+
+    Args:
+        name: of the campaign.
+        plan_fields: its problem, method and depth.
+        comparisons: the tasks that were compared.
+        coverage: how much of the campaign they are.
+        how: the recomputation, in words.
+        device: on which tasks were recomputed; None for the host-compiled kernel.
+        checks: what was checked without recomputing, in words.
+        counted_sources: how many of the compared results come from each source.
+    """
+    wrong = [comparison.index for comparison in comparisons if comparison.verdict == "differs"]
+    compared = [comparison for comparison in comparisons if comparison.stored is not None]
+    left = coverage.tasks - coverage.compared
+    outcome = (
+        f"{len(wrong)} of {len(compared)} tasks differ: {', '.join(map(str, wrong))}"
+        if wrong
+        else f"all {len(compared)} recomputed values agree with the stored ones"
+    )
+    where = "host-compiled kernel" if device is None else "cpu" if device == CPU else f"{device} {device.name}"
+    return Statement(
+        {
+            "format": FORMAT,
+            "campaign": name,
+            **plan_fields,
+            "by": _user(),
+            "host": platform.node(),
+            "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+            "kernels": kernel_hash(),
+            "versions": versions(),
+            "device": where,
+            "how": how,
+            "outcome": outcome,
+            "agrees": not wrong if compared else None,
+            "tasks": [
+                {
+                    "task": comparison.index,
+                    "stored": None if comparison.stored is None else str(comparison.stored),
+                    "recomputed": None if comparison.recomputed is None else str(comparison.recomputed),
+                    "verdict": comparison.verdict,
+                }
+                for comparison in comparisons
+            ],
+            "coverage": {
+                "compared": coverage.compared,
+                "done": coverage.done,
+                "tasks": coverage.tasks,
+                "share_of_work": coverage.work,
+                "seed": coverage.seed,
+                "finds_one_wrong": None if coverage.seed is None else coverage.finds(1),
+                "words": coverage.words,
+                "proof": coverage.proof,
+            },
+            "checks": list(checks),
+            "not_verified": f"the other {left} tasks" if left else "nothing of the tasks was left out",
+            "sources": dict(counted_sources),
+        }
+    )
+
+
+def _user() -> str:
+    """The name of this user; a user without a name is its number."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "an unknown user"

@@ -1,0 +1,378 @@
+"""Bad input to every command: the exit code, one line that says what to change, no traceback, nothing changed."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from db import Export, Ledger
+from jobs.identity import Identity
+from langford.cli.main import COMMANDS, main
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation
+
+DONE, EMPTY = "eight", "empty"
+HUGE = "9" * 5000
+
+# In the arguments {busy} is a port that something listens on, {free} one that nothing listens on.
+BAD_INPUT: list[tuple[str, str]] = [
+    # count
+    ("count", "how many colours"),
+    ("count 0", "at least 1"),
+    ("count -- -4", "at least 1"),
+    ("count nan", "not a valid integer"),
+    ("count 1e9", "not a valid integer"),
+    ("count 12.5", "not a valid integer"),
+    ("count 1000000000", "at most 4,096"),
+    ("count 99999999999999999999", "at most 4,096"),
+    ("count {huge}", "not a valid integer"),
+    ("count 70", "no method can count"),
+    ("count 4096", "at most 4,096"),
+    ("count 7 8", "unexpected extra argument"),
+    ("count 7 --variant lang", "Invalid value"),
+    ("count 7 --copies 1", "at least 2 cubes"),
+    ("count 7 --copies -3", "at least 2 cubes"),
+    ("count 7 --copies 1000000000000", "at most 4,096"),
+    ("count 7 --copies two", "not a valid integer"),
+    ("count 7 --method simplex", "Invalid value"),
+    ("count 9 --copies 3 --method godfrey", "use miller"),
+    ("count 9 --copies 3 --variant hooked-skolem", "pairs only"),
+    ("count 7 --cores 0", "not in the range"),
+    ("count 7 --cores 99999999", "not in the range"),
+    ("count 7 --device tpu", "Invalid value"),
+    ("count 7 --device cuda", "GPU"),
+    ("count 7 --differences 1,2", "not both"),
+    ("count --differences 1,x", "separated by commas"),
+    ("count --differences 2,2", "distinct"),
+    ("count --differences 0,1", "at least 1"),
+    ("count --differences -1,1", "at least 1"),
+    ("count --differences ,", "at least one integer"),
+    ("count --differences 99999999999", "at least one integer"),
+    ("count --differences 1,2 --places 9", "not 9"),
+    ("count --differences 1,2 --places -4", "not -4"),
+    ("count --differences 1,2 --places 5 --empty 9", "within 1..5"),
+    ("count --differences 1,2 --places 6 --empty 3,3", "distinct"),
+    ("count 7 --places 14", "go with --differences"),
+    ("count 7 --nonsense", "No such option"),
+    ("count 32", "core years"),
+    # estimate
+    ("estimate", "how many colours"),
+    ("estimate 0", "at least 1"),
+    ("estimate 65", "128 bits"),
+    ("estimate 1000000000", "at most 4,096"),
+    ("estimate 8 --walks 1", "not in the range"),
+    ("estimate 8 --walks 1000000000000", "not in the range"),
+    ("estimate 8 --walks nan", "not a valid integer"),
+    ("estimate 8 --seed -1", "not in the range"),
+    ("estimate 8 --seed 18446744073709551616", "not in the range"),
+    # list
+    ("list", "how many colours"),
+    ("list 0", "at least 1"),
+    ("list 100 --limit 1", "up to 128 places"),
+    ("list 1000000 --limit 1", "at most 4,096"),
+    ("list 8 --limit -1", "not in the range"),
+    ("list 8 --limit 99999999999999999999", "not in the range"),
+    ("list 8 --sample 0", "not in the range"),
+    ("list 8 --sample 2 --limit 3", "leave --limit out"),
+    ("list 9 --sample 1", "no arrangement to draw"),
+    ("list 8 --seed x", "not a valid integer"),
+    ("list 100 --sample 1", "up to 128 places"),
+    # draw
+    ("draw", "how many colours"),
+    ("draw 0", "at least 1"),
+    ("draw 5", "no arrangement to draw"),
+    ("draw 200", "up to 128 places"),
+    ("draw 7 --out picture.gif", ".svg"),
+    ("draw 7 --out folder", "is a directory"),
+    ("draw 7 --out no/such/picture.svg", "No such file"),
+    ("draw 3 --cubes 1,2,3,1,2,3", "no arrangement" ),
+    ("draw --cubes 1,-2", "one label per place"),
+    ("draw --cubes a,b", "separated by commas"),
+    ("draw --cubes ,", "at least one integer"),
+    # run
+    ("run", "Missing argument"),
+    ("run langford", "Missing argument"),
+    ("run langford 0", "at least 1"),
+    ("run langford x", "not a valid integer"),
+    ("run langford 1000000", "at most 4,096"),
+    ("run nonsense 8", "Invalid value"),
+    ("run langford 8 --depth 7", "even depths"),
+    ("run langford 8 --depth -2", "even depths"),
+    ("run langford 8 --depth 99999999999", "even depths"),
+    ("run langford 8 --depth 4 --task-time 3", "leave --depth out"),
+    ("run langford 8 --task-time -1", "not negative"),
+    ("run langford 8 --task-time nan", "not negative"),
+    ("run langford 8 --time-limit soon", "HH:MM:SS"),
+    ("run langford 8 --time-limit -5", "not negative"),
+    ("run langford 8 --time-limit 1:-5", "not negative"),
+    ("run langford 8 --time-limit nan", "not negative"),
+    ("run langford 8 --time-limit inf", "not negative"),
+    ("run langford 8 --time-limit 1e400", "not negative"),
+    ("run langford 8 --time-limit 1:2:3:4", "HH:MM:SS"),
+    ("run langford 8 --time-limit 999999999", "ten years"),
+    ("run langford 8 --workers 0", "not in the range"),
+    ("run langford 8 --workers 99999", "not in the range"),
+    ("run langford 8 --device tpu", "Invalid value"),
+    ("run langford 8 --device cuda", "GPU"),
+    ("run langford 9 --copies 3 --method polyphase", "use miller"),
+    ("run langford 8 --ledger no/such/folder.db", "create it first"),
+    ("run langford 8 --ledger oracle://x/y", "is no ledger"),
+    ("run langford 8 --ledger text", "ledger"),
+    ("run langford 8 --ledger folder", "ledger"),
+    ("run langford 7 --name eight --depth 4", "choose another --name"),
+    # create
+    ("create langford", "Missing argument"),
+    ("create langford 0", "at least 1"),
+    ("create langford 1000000", "at most 4,096"),
+    ("create langford 8 --depth 5", "even depths"),
+    ("create langford 8 --replicate 2", "not in the range"),
+    ("create langford 8 --replicate nan", "no finite number"),
+    ("create langford 8 --replicate -0.5", "not in the range"),
+    ("create langford 31 --depth 30", "--yes"),
+    ("create langford 7 --name eight", "choose another --name"),
+    ("create langford 8 --ledger no/such/folder.db", "create it first"),
+    # result
+    ("result", "Missing argument"),
+    ("result nobody", "no campaign 'nobody'"),
+    ("result eight --ledger absent.db", "there is no ledger"),
+    ("result eight --ledger text", "ledger"),
+    ("result eight --allowed-signers text", "belongs to --from"),
+    ("result --from absent.gz", "no export"),
+    ("result --from text", "not an export"),
+    ("result --from folder", "not an export"),
+    ("result --from half.gz", "cut short"),
+    ("result --from eight.gz --allowed-signers absent", "does not exist"),
+    # verify
+    ("verify", "name a campaign"),
+    ("verify nobody", "no campaign 'nobody'"),
+    ("verify eight --sample 0", "at least 1"),
+    ("verify eight --sample 0%", "at least 1"),
+    ("verify eight --sample 101%", "at least 1"),
+    ("verify eight --sample -3", "at least 1"),
+    ("verify eight --sample nan", "at least 1"),
+    ("verify eight --sample many", "at least 1"),
+    ("verify eight --tasks 99", "is not one of"),
+    ("verify eight -- -1", "is not one of"),
+    ("verify eight x", "not a valid integer"),
+    ("verify eight --tasks 0 --sample 2", "not both"),
+    ("verify eight 0 --seed 2", "not both"),
+    ("verify eight --method godfrey", "langford count --method godfrey"),
+    ("verify eight --method simplex", "Invalid value"),
+    ("verify eight --device cuda", "GPU"),
+    ("verify eight --device tpu", "Invalid value"),
+    ("verify eight --sign text", "give --statement"),
+    ("verify eight --allowed-signers text", "belongs to --check"),
+    ("verify eight --statement folder", "is a directory"),
+    ("verify eight --check text", "leave the campaign"),
+    ("verify --check absent", "does not exist"),
+    ("verify --check text", "no statement"),
+    ("verify --check eight.gz", "no text"),
+    # retry, status, tasks
+    ("retry", "Missing argument"),
+    ("retry nobody", "no campaign 'nobody'"),
+    ("status nobody", "no campaign 'nobody'"),
+    ("status --ledger absent.db", "there is no ledger"),
+    ("status --ledger text", "ledger"),
+    ("status --ledger postgresql://127.0.0.1:{free}/records", "cannot"),
+    ("tasks", "Missing argument"),
+    ("tasks nobody", "no campaign 'nobody'"),
+    ("tasks eight --state lost", "Invalid value"),
+    # export, import
+    ("export", "Missing argument"),
+    ("export nobody", "no campaign 'nobody'"),
+    ("export eight --out no/such/part.gz", "No such file"),
+    ("export eight --out folder", "folder"),
+    ("export eight --out text/part.gz", "Not a directory"),
+    ("export eight --sign absent", "does not exist"),
+    ("import", "Missing argument"),
+    ("import absent.gz", "no export"),
+    ("import text", "not an export"),
+    ("import folder", "not an export"),
+    ("import half.gz", "cut short"),
+    # ledger
+    ("ledger", "Usage"),
+    ("ledger copy", "Missing argument"),
+    ("ledger copy absent.db other.db", "there is no ledger"),
+    ("ledger copy langford.db no/such/other.db", "create it first"),
+    ("ledger copy langford.db langford.db", "has campaigns"),
+    ("ledger upgrade absent.db", "there is no ledger"),
+    ("ledger upgrade text", "ledger"),
+    ("ledger nonsense", "No such command"),
+    # token, serve
+    ("token nobody", "no campaign 'nobody'"),
+    ("token eight --role king", "Invalid value"),
+    ("serve", "Missing argument"),
+    ("serve nobody", "no campaign 'nobody'"),
+    ("serve eight --port 0", "not in the range"),
+    ("serve eight --port 65536", "not in the range"),
+    ("serve eight --port -1", "not in the range"),
+    ("serve eight --port http", "not a valid integer"),
+    ("serve eight --port {busy}", "cannot listen"),
+    ("serve eight --host 0.0.0.0", "--certificate"),
+    ("serve eight --host 192.0.2.1 --insecure --port {free}", "cannot listen"),
+    ("serve eight --certificate absent", "does not exist"),
+    ("serve eight --certificate folder", "is a directory"),
+    ("serve eight --certificate text", "cannot use the certificate"),
+    ("serve eight --certificate text --key text", "cannot use the certificate"),
+    ("serve eight --key text", "give both"),
+    ("serve eight --replicate nan", "no finite number"),
+    # work
+    ("work", "Missing argument"),
+    ("work nonsense", "is not the address"),
+    ("work ftp://host/eight", "is not the address"),
+    ("work http://host", "is not the address"),
+    ("work http://host/a/b", "is not the address"),
+    ("work http://host:port/eight", "is no address"),
+    ("work http://host:99999/eight", "is no address"),
+    ("work http://[::1/eight", "is no address"),
+    ("work http://höst/eight", "is no address"),
+    ("work http://127.0.0.1:{free}/eight --token-file absent", "does not exist"),
+    ("work https://127.0.0.1:{free}/eight --certificate text", "is no certificate"),
+    ("work https://127.0.0.1:{free}/eight --certificate folder", "is a directory"),
+    ("work http://127.0.0.1:{free}/eight --outbox text/outbox", "Not a directory"),
+    ("work http://127.0.0.1:{free}/eight --lease 0", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --lease nan", "no finite number"),
+    ("work http://127.0.0.1:{free}/eight --lease inf", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --time-limit -1", "not negative"),
+    ("work http://127.0.0.1:{free}/eight --workers 0", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --device cuda", "GPU"),
+    # slurm
+    ("slurm", "Usage"),
+    ("slurm submit eight", "Missing option '--time'"),
+    ("slurm submit eight --time 20:00", "is a SQLite file"),
+    ("slurm submit eight --time 20:00 --dry-run", "is a SQLite file"),
+    ("slurm keep eight --time 20:00", "is a SQLite file"),
+    ("slurm submit eight --time 5 --server https://host", "leaves no time"),
+    ("slurm submit eight --time -5", "not negative"),
+    ("slurm submit eight --time 20:00 --max-queued 0", "not in the range"),
+    ("slurm submit eight --time 20:00 --server nonsense", "is not the address"),
+    ("slurm submit eight --time 20:00 --cpus 0", "not in the range"),
+    ("slurm reserve --time 20:00", "Missing argument"),
+    ("slurm reserve --nodes 0 --time 20:00 langford 8", "not in the range"),
+    ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
+    ("slurm nonsense", "No such command"),
+    # tune, mpi, doctor
+    ("tune simplex --n 8", "Invalid value"),
+    ("tune miller", "Missing option"),
+    ("tune miller --n 0", "at least 1"),
+    ("tune miller --n 1000000000", "at most 4,096"),
+    ("tune miller --n 8 --repeat 0", "not in the range"),
+    ("tune miller --n 8 --out text", "is a file"),
+    ("tune godfrey --n 9 --copies 3", "use miller"),
+    ("mpi", "Missing argument"),
+    ("mpi nonsense 8", "Invalid value"),
+    ("mpi langford 8 --time-limit nan", "not negative"),
+    ("doctor extra", "unexpected extra argument"),
+    ("nonsense", "No such command"),
+    ("--nonsense", "No such option"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program ended."""
+
+    code: int
+    output: str
+    errors: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder: a ledger with a campaign that is done and one that is not, an export, and other files."""
+    made = tmp_path_factory.mktemp("folder")
+    key = PlanKey(Problem.langford(8), "polyphase", 4)
+    plan = plan_of(key)
+    with Ledger(str(made / "langford.db"), create=True) as ledger:
+        ledger.create_campaign(EMPTY, key, plan.work.tolist())
+        results = tuple(Evaluation(plan.evaluate(index), 0.1, "{}") for index in plan.tasks)
+        export = Export(DONE, key, len(plan.tasks), results)
+        me = Identity.fresh()
+        ledger.take(export, plan, me.worker_id, me.host, me.process)
+        content = export.to_bytes()
+    (made / "eight.gz").write_bytes(content)
+    (made / "half.gz").write_bytes(content[:-9])
+    (made / "text").write_text("a text\n")
+    (made / "folder").mkdir()
+    (made / "folder" / "kept").touch()
+    return made
+
+
+@pytest.fixture(scope="module")
+def ports() -> Iterator[dict[str, str]]:
+    """A port that something listens on, and one that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        with socket.create_server(("127.0.0.1", 0)) as closing:
+            free = closing.getsockname()[1]
+        yield {"busy": str(busy.getsockname()[1]), "free": str(free), "huge": HUGE}
+
+
+@pytest.fixture
+def program(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Callable[[list[str]], Outcome]]:
+    """The program, started in this process with the folder as its working folder."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("LANGFORD_TOKEN", "token")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "folder"))
+    monkeypatch.delenv("LANGFORD_LEDGER", raising=False)
+    names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")]
+    handlers = {name: signal.getsignal(name) for name in names}
+
+    def call(arguments: list[str]) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["langford", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output, errors = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Outcome(ended.value.code, output, errors)
+
+    yield call
+    for name, handler in handlers.items():
+        signal.signal(name, handler)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What a folder holds."""
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "folder"
+        for file in sorted(folder.rglob("*"))
+        if not file.name.endswith(("-wal", "-shm"))
+    }
+
+
+@pytest.mark.parametrize(("arguments", "says"), BAD_INPUT, ids=[arguments[:60] for arguments, _ in BAD_INPUT])
+def test_bad_input_changes_nothing_and_says_what_to_change(
+    program: Callable[[list[str]], Outcome], folder: Path, ports: dict[str, str], arguments: str, says: str
+) -> None:
+    before = digests(folder)
+    outcome = program([word.format(**ports) for word in arguments.split()])
+    assert outcome.code == 2, outcome
+    assert says in outcome.errors, outcome.errors
+    assert "Traceback" not in outcome.errors
+    assert not outcome.output
+    if says != "Usage":
+        assert len(outcome.errors.splitlines()) == 1, outcome.errors
+        assert outcome.errors.startswith("langford: ")
+    assert digests(folder) == before
+
+
+def test_the_table_covers_every_command() -> None:
+    assert len(BAD_INPUT) >= 150
+    assert {arguments.split()[0] for arguments, _ in BAD_INPUT} >= set(COMMANDS)
+
+
+def test_what_is_not_done_yet_exits_3(program: Callable[[list[str]], Outcome], folder: Path) -> None:
+    before = digests(folder)
+    for arguments in (["result", EMPTY], ["verify", EMPTY], ["verify", EMPTY, "0"]):
+        outcome = program(arguments)
+        assert (outcome.code, len(outcome.errors.splitlines())) == (3, 1), outcome
+    assert digests(folder) == before

@@ -1,0 +1,164 @@
+"""Where the program runs: full and closed outputs, folders with the names of its packages, little patience."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.effort import WorkersKeepDying
+from langford.cli.exit_codes import code_of_error
+from langford.errors import MachineFailed, WrongResult
+from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which $langford is the program."""
+    environment = {**ENVIRONMENT, "langford": " ".join(COMMAND)}
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", ["count 8", "count 8 --json", "list 7", "--help", "estimate 8"])
+def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"$langford {arguments} > /dev/full")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("langford: cannot write the output (No space left on device)")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", ["count 8", "list 7", "--help", "status"])
+def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"$langford {arguments} >&-")
+    assert done.returncode == (2 if arguments == "status" else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell(tmp_path, f"$langford {arguments} >&- 2>&-").returncode == done.returncode
+    assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ("count 1000000000", 2, "at most 4,096"),
+        ("create langford 1000000", 2, "at most 4,096"),
+        ("draw 200", 2, "up to 128 places"),
+        ("list 100 --limit 1", 2, "up to 128 places"),
+        ("count 1000 --copies 3", 2, "no method can count"),
+        ("count 33", 0, "L(2,33) = 0"),
+    ],
+)
+def test_limits_before_work(langford: Run, arguments: str, code: int, says: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = langford(*arguments.split())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == code, done.stderr
+    assert says in done.stdout + done.stderr
+    # Time of the processor: other programs may run beside this one.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
+
+
+def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
+    for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--seed", "1"]):
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stderr is not None
+        assert "the search goes on" in process.stderr.readline()
+        process.terminate()
+        process.communicate()
+
+
+def test_nothing_is_computed_where_none_can_exist(langford: Run) -> None:
+    at_once = langford("count", "29")
+    assert (at_once.returncode, "L(2,29) = 0" in at_once.stdout) == (0, True)
+    assert "nothing was counted: --anyway" in at_once.stdout
+    assert "none can exist" in at_once.stdout
+    counted = langford("count", "9", "--anyway")
+    assert (counted.returncode, "found by" in counted.stdout) == (0, True)
+
+
+def test_more_workers_than_cores_are_announced(langford: Run) -> None:
+    many = str(len(os.sched_getaffinity(0)) + 1)
+    for command in (["count", "8", "--cores", many], ["run", "langford", "8", "--workers", many]):
+        done = langford(*command)
+        assert done.returncode == 0
+        assert f"{many} at once on" in done.stderr
+
+
+def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Path) -> None:
+    refused = langford("create", "langford", "24", "--method", "godfrey", "--depth", "24", stdin=subprocess.DEVNULL)
+    assert refused.returncode == 2
+    assert "tasks" in refused.stderr
+    assert "--yes" in refused.stderr
+
+
+@pytest.fixture(params=["db", "jobs", "slurm"])
+def package(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A folder in the working folder that is a package of that name, but not this program's."""
+    (tmp_path / request.param).mkdir()
+    (tmp_path / request.param / "__init__.py").write_text("raise SystemExit('the foreign package was imported')\n")
+    return str(request.param)
+
+
+def test_a_foreign_package_breaks_nothing(tmp_path: Path, package: str) -> None:
+    command = Path(sys.executable).with_name("langford")
+    starts = [[sys.executable, "-P", "-m", "langford"], COMMAND, *([[str(command)]] if command.exists() else [])]
+    for start in starts:
+        for arguments in (["count", "8"], ["status"]):
+            done = subprocess.run(
+                [*start, *arguments], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == (2 if arguments == ["status"] else 0), done.stderr
+            assert "foreign" not in done.stderr
+
+
+def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str) -> None:
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*COMMAND, "count", "8"],
+        cwd=tmp_path.parent, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert f"finds the package {package} at {tmp_path}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Path) -> None:
+    for name in ("db", "jobs", "slurm"):
+        (tmp_path / name).mkdir()
+    assert langford("run", "langford", "8").returncode == 0
+    on_path = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    command = [*COMMAND, "run", "langford", "11"]
+    done = subprocess.run(command, cwd=tmp_path, env=on_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("token")
+    options = ["--time", "20:00", "--dry-run"]
+    serving = ["--server", "http://head:8765", "--token-file", "token"]
+    worker = langford("slurm", "submit", "langford-8-polyphase-0", *serving, *options)
+    reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
+    for done in (worker, reserved):
+        assert done.returncode == 0, done.stderr
+        assert f"{sys.executable} -P -m langford " in done.stdout
+        assert f"#SBATCH --chdir={tmp_path}" in done.stdout
+
+
+def test_a_queue_on_a_file_of_one_machine_is_refused(langford: Run) -> None:
+    assert langford("create", "langford", "8").returncode == 0
+    for command in ("submit", "keep"):
+        done = langford("slurm", command, "langford-8-polyphase-0", "--time", "20:00", "--dry-run")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "give --server" in done.stderr
+
+
+def test_exit_codes_by_cause() -> None:
+    assert issubclass(WorkersKeepDying, MachineFailed)
+    assert code_of_error(WorkersKeepDying("dying")) == 1
+    assert code_of_error(WrongResult("wrong")) == 4

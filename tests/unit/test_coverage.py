@@ -1,0 +1,62 @@
+"""What a random sample proves, how large it is, and programs that verification needs but does not find."""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import signing
+from jobs.verify import Coverage, choose, sample_size, sources, stale
+from langford.kernels.cuda.host import NoCompiler
+from langford.methods import PlanKey, plan_of
+from langford.methods.host import host_evaluator
+from langford.problem import Problem
+from langford.provenance import kernel_hash
+from langford.result import Evaluation, PartialResult
+
+
+@given(st.integers(1, 200), st.data())
+def test_a_sample_finds_wrong_tasks_with_the_probability_of_combinatorics(done: int, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, done))
+    wrong = data.draw(st.integers(1, done))
+    coverage = Coverage(size, done, done, 0.5, 1)
+    missed = comb(done - wrong, size) / comb(done, size)
+    assert coverage.finds(wrong) == pytest.approx(1 - missed)
+    assert coverage.finds(1) == pytest.approx(size / done)
+
+
+def test_sizes_of_samples_and_reproducible_choices() -> None:
+    sizes = {text: sample_size(text, 55) for text in ("5%", "100%", "0.1%", "3", "99")}
+    assert sizes == {"5%": 3, "100%": 55, "0.1%": 1, "3": 3, "99": 55}
+    done = range(0, 100, 3)
+    assert choose(done, 5, 7) == choose(list(done)[::-1], 5, 7)
+    assert choose(done, 5, 7) != choose(done, 5, 8)
+    assert set(choose(done, len(done), 1)) == set(done)
+
+
+def test_named_tasks_prove_nothing_about_the_others() -> None:
+    assert "nothing about the others" in Coverage(3, 9, 9, 0.3, None).proof
+    assert "every task was compared" in Coverage(9, 9, 9, 1.0, None).proof
+    assert "probability 0.333" in Coverage(3, 9, 9, 0.3, 1).proof
+
+
+def test_results_of_other_kernels_are_counted() -> None:
+    result = PartialResult(0, 0, 0, 0)
+    told = [f'{{"kernels": "{kernel_hash()}", "device": "cpu"}}', '{"kernels": "old"}', "no JSON", "[]"]
+    counted = sources([Evaluation(result, 0.0, text) for text in told])
+    assert sum(counted.values()) == 4
+    assert stale(counted) == 3
+
+
+def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    file = tmp_path / "file"
+    file.write_text("text")
+    with pytest.raises(signing.NoSshKeygen, match="install OpenSSH"):
+        signing.sign(file, tmp_path / "key")
+    with pytest.raises(NoCompiler, match="install it"):
+        host_evaluator(plan_of(PlanKey(Problem.langford(4), "godfrey", 2)))

@@ -1,0 +1,240 @@
+"""Fault injection: which check finds which fault, as the table in docs/verification.md says."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from db import Export, read_export
+from db.errors import BadExport, CampaignMismatch
+from jobs import exchange, verify
+from jobs.agreement import agreement
+from langford.arithmetic.residue import residue
+from langford.devices import CPU
+from langford.errors import CheckFailed, Incomplete
+from langford.methods import PlanKey, merge, plan_of
+from langford.problem import Problem
+from langford.provenance import kernel_hash
+from langford.result import Evaluation, PartialResult
+
+PAGE = Path(__file__).parents[2] / "docs" / "verification.md"
+KEY = PlanKey(Problem.langford(8), "polyphase", 8)
+PLAN = plan_of(KEY)
+TRUE = [PLAN.evaluate(index) for index in PLAN.tasks]
+MODULUS = 2**64 - 1
+WRONG_2015 = 111683606778027803456
+"""A count of L(2,27) that was announced in 2015, and is wrong."""
+SUMS_27 = PlanKey(Problem.langford(27), "polyphase", 16)
+
+Results = list[PartialResult]
+CHECKS = (
+    "checksum",
+    "residue",
+    "zero bits",
+    "bounds",
+    "complete",
+    "divisible",
+    "kernels",
+    "published",
+    "recomputing",
+)
+
+
+def source(kernels: str) -> str:
+    """A provenance."""
+    return json.dumps({"host": "here", "device": "cpu", "kernels": kernels})
+
+
+def export_of(results: Results, key: PlanKey = KEY, kernels: str | None = None) -> Export:
+    """An export of these results."""
+    provenance = source(kernels or kernel_hash())
+    return Export("eight", key, len(PLAN.tasks), tuple(Evaluation(each, 0.25, provenance) for each in results))
+
+
+def changed(index: int, **fields: int) -> Results:
+    """The true results, with one changed."""
+    return [replace(each, **fields) if each.index == index else each for each in TRUE]
+
+
+def raised(index: int, by: int) -> Results:
+    """The true results with one sum raised, and its residue made to fit."""
+    value = TRUE[index].value + by
+    return changed(index, value=value, residue=residue(value))
+
+
+def body_changed(export: Export, change: Callable[[bytes], bytes], renew: bool) -> bytes:
+    """The file of an export with a changed text, its checksum renewed or not."""
+    body, _, seal = gzip.decompress(export.to_bytes()).rstrip(b"\n").rpartition(b"\n")
+    body = change(body + b"\n")
+    if renew:
+        seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode()
+    return gzip.compress(body + seal + b"\n")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault, as the file that has it.
+
+    Attributes:
+        words: as the page names it.
+        content: of the file.
+    """
+
+    words: str
+    content: bytes
+
+
+def faults() -> list[Fault]:
+    """Every kind of fault, each in a file of the whole campaign."""
+    true = export_of(TRUE).to_bytes()
+    middle = len(true) // 2
+    odd = TRUE[1].value + 1
+    step = 2 * PLAN.multiplier
+    swapped = [replace(TRUE[1], index=0), replace(TRUE[0], index=1), *TRUE[2:]]
+    other = Problem.skolem(8)
+    foreign = plan_of(PlanKey(other, "polyphase", 8)).evaluate(1)
+    wide = MODULUS << 40
+    return [
+        Fault("a flipped bit in the file", true[:middle] + bytes([true[middle] ^ 16]) + true[middle + 1 :]),
+        Fault("a truncated file", true[:-20]),
+        Fault("a changed digit in the file, digest not renewed", body_changed(
+            export_of(TRUE), lambda text: text.replace(str(TRUE[1].value).encode(), str(odd).encode()), False
+        )),
+        Fault("a flipped bit in a sum (cosmic ray, before the sum is sealed)", export_of(
+            changed(1, value=TRUE[1].value ^ 1 << 37)
+        ).to_bytes()),
+        Fault("a sum raised by one, re-digested, residue made to fit", export_of(raised(1, 1)).to_bytes()),
+        Fault("a sum raised beyond its bound by a multiple of (2^64-1)·2^40, re-digested", export_of(
+            changed(1, value=TRUE[1].value + wide)
+        ).to_bytes()),
+        Fault("a dropped task", export_of(TRUE[1:]).to_bytes()),
+        Fault("a doubled task", export_of([*TRUE[:-1], replace(TRUE[1], evaluated=TRUE[1].evaluated + 1)]).to_bytes()),
+        Fault("two tasks swapped, re-digested", export_of(swapped).to_bytes()),
+        Fault("a task of a foreign problem under the number of this one", export_of(
+            [replace(foreign, index=1) if each.index == 1 else each for each in TRUE]
+        ).to_bytes()),
+        Fault("the whole file renamed to another problem", body_changed(
+            export_of(TRUE), lambda text: text.replace(b"langford-8", b"skolem-8"), True
+        )),
+        Fault("a sum raised by a multiple of what the total must be divisible by, residue made to fit", export_of(
+            raised(1, step)
+        ).to_bytes()),
+        Fault("two sums changed so that the total stays", export_of(
+            [*raised(1, step)[:2], *raised(2, -step)[2:]]
+        ).to_bytes()),
+        Fault("right results of other kernels", export_of(TRUE, kernels="0" * 16).to_bytes()),
+    ]  # fmt: skip
+
+
+FAULTS = {fault.words: fault for fault in faults()}
+
+
+def findings(content: bytes, folder: Path) -> set[str]:
+    """The checks that find something wrong with a file."""
+    file = folder / "file.jsonl.gz"
+    file.write_bytes(content)
+    try:
+        export = read_export(file)
+        plan = exchange.plan_for(export)
+    except BadExport as error:
+        return {"complete" if "two results of task" in str(error) else "checksum"}
+    except CampaignMismatch:
+        return {"complete"}
+    results = [evaluation.result for evaluation in export.results]
+    found = set[str]()
+    for each in results:
+        expectation = plan.expectation(each.index)
+        with_residue = replace(each, residue=residue(each.value))
+        bits = replace(expectation, lowest=min(0, each.value), highest=max(0, each.value))
+        bounds = replace(expectation, zero_bits=0)
+        for name, one, checked in (
+            ("residue", each, replace(bits, zero_bits=0)),
+            ("zero bits", with_residue, bits),
+            ("bounds", with_residue, bounds),
+        ):
+            try:
+                checked.check(one)
+            except CheckFailed:
+                found.add(name)
+    if {each.index for each in results} != set(plan.tasks) or len(results) != len(plan.tasks):
+        found.add("complete")
+    if verify.stale(verify.sources(export.results)):
+        found.add("kernels")
+    try:
+        count = merge(plan, results)
+    except (Incomplete, CheckFailed) as error:
+        if "add up" in str(error) or "pair up" in str(error):
+            found.add("divisible")
+    else:
+        if agreement(plan.problem, count.published).agrees is False:
+            found.add("published")
+    way = verify.recomputation(plan, None, CPU)
+    if any(each.verdict == "differs" for each in verify.compare(export, way, list(plan.tasks))):
+        found.add("recomputing")
+    return found
+
+
+def page_table() -> dict[str, set[str]]:
+    """The table of the page: the checks that find each fault."""
+    below = PAGE.read_text().split("## Which check finds which fault\n", 1)[1]
+    head, _, *rows = re.findall(r"^\|(.*)\|$", below, re.MULTILINE)
+    names = [cell.strip() for cell in head.split("|")][1:]
+    assert tuple(names) == CHECKS
+    table = {}
+    for row in rows:
+        words, *marks = (cell.strip() for cell in row.split("|"))
+        assert set(marks) <= {"finds", ""}, row
+        table[words] = {name for name, mark in zip(names, marks, strict=True) if mark}
+    return table
+
+
+def test_the_page_names_the_same_faults() -> None:
+    assert list(page_table()) == list(FAULTS)
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_the_page_says_which_check_finds_the_fault(words: str, tmp_path: Path) -> None:
+    assert findings(FAULTS[words].content, tmp_path) == page_table()[words]
+
+
+def test_true_results_pass_every_check(tmp_path: Path) -> None:
+    assert findings(export_of(TRUE).to_bytes(), tmp_path) == set()
+
+
+def test_some_faults_are_found_by_recomputing_alone() -> None:
+    only = [words for words, found in page_table().items() if found == {"recomputing"}]
+    assert only == ["two tasks swapped, re-digested", "two sums changed so that the total stays"]
+
+
+def test_a_wrong_total_of_2015_passes_the_checks_of_totals() -> None:
+    """Only the published value, or recomputing, tells it from the right one."""
+    plan = plan_of(SUMS_27)
+    arrangements = 2 * WRONG_2015
+    kept = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
+    results = [evaluation.result for evaluation in read_export(kept).results]
+    right = merge(plan, results)
+    # All of the difference in one sum: a multiple of what divides the total, far within the bound.
+    value = results[7].value + plan.multiplier * (arrangements - right.arrangements)
+    results[7] = replace(results[7], value=value, residue=residue(value))
+    wrong = merge(plan, results)
+    assert wrong.published == WRONG_2015
+    assert wrong.checks == right.checks
+    assert agreement(plan.problem, wrong.published).agrees is False
+    assert str(WRONG_2015) in PAGE.read_text()
+
+
+def test_a_raise_by_a_multiple_of_the_modulus_changes_no_residue_of_a_long_count() -> None:
+    plan = plan_of(SUMS_27)
+    kept = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
+    results = [evaluation.result for evaluation in read_export(kept).results]
+    results[7] = replace(results[7], value=results[7].value + (MODULUS << 45))
+    assert residue(results[7].value) == results[7].residue
+    wrong = merge(plan, results)
+    assert agreement(plan.problem, wrong.published).agrees is False
