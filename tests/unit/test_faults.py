@@ -115,7 +115,9 @@ def faults() -> list[Fault]:
             changed(1, value=TRUE[1].value + wide)
         ).to_bytes()),
         Fault("a dropped task", export_of(TRUE[1:]).to_bytes()),
-        Fault("a doubled task", export_of([*TRUE[:-1], replace(TRUE[1], evaluated=TRUE[1].evaluated + 1)]).to_bytes()),
+        Fault("a doubled task", export_of(
+            [*TRUE[:-1], replace(TRUE[1], evaluated=TRUE[1].evaluated + 1)]
+        ).to_bytes()),
         Fault("two tasks swapped, re-digested", export_of(swapped).to_bytes()),
         Fault("a task of a foreign problem under the number of this one", export_of(
             [replace(foreign, index=1) if each.index == 1 else each for each in TRUE]
