@@ -15,8 +15,8 @@ from db.models import Base
 from db.states import Role
 from langford.cli.main import main
 from tests.campaigns import NAME, TASKS, new_campaign, true_deliveries
+from tests.command_line import COMMAND, ENVIRONMENT
 from tests.databases import fresh_database
-from tests.integration.conftest import COMMAND, ENVIRONMENT
 from tests.malicious_exports import honest, malicious, packed
 
 FILES = dict(malicious())

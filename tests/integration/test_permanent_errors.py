@@ -15,7 +15,7 @@ import pytest
 
 from jobs.farm.client import RemoteCampaign, ServerAway, ServerRefuses
 from jobs.farm.diagnosis import permanent
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.ports import free_port
 
 NAME = "langford-8-polyphase-4"

@@ -18,8 +18,8 @@ from jobs.farm.client import ClearText, RemoteCampaign
 from jobs.identity import is_dead
 from langford.cli.terminal import plain
 from tests.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.databases import fresh_database
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
 
 SECRET = "hunter2"
 LABEL = "red \x1b[31m [/b]"

@@ -248,7 +248,7 @@ def test_a_wrong_name_costs_what_a_wrong_token_does(client: tuple[Client, str]) 
 )
 def test_identities_are_checked(client: tuple[Client, str], fields: dict[str, object]) -> None:
     http, token = client
-    identity = {"worker": str(uuid.uuid4()), "host": "h", "process": "1@2@3", "device_kind": "cpu"}
+    identity = {"worker": str(uuid.uuid4()), "host": "h", "process": "1@2@3", "device_kind": "cpu", "kernels": "1"}
     headers = {"Authorization": f"Bearer {token}"}
     assert http.post(f"/campaigns/{NAME}/workers", json=identity, headers=headers).status_code == 200
     answer = http.post(f"/campaigns/{NAME}/workers", json=identity | fields, headers=headers)

@@ -13,7 +13,7 @@ import pytest
 from jobs.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error
 from langford.errors import MachineFailed, WrongResult
-from tests.integration.conftest import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from jobs.agreement import agreement
 from langford.arithmetic.residue import residue
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.integration.conftest import Run
+from tests.command_line import Run
 
 NAME = "langford-12-polyphase-8"
 STEP = 1 << 22
