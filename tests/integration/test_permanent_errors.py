@@ -65,6 +65,7 @@ def serve(langford: Run, tmp_path: Path) -> Iterator[Serve]:
 
 def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str) -> None:
     """A worker for this address ends with exit code 2 and one line, and its token is not in it."""
+    (tmp_path / "token").touch(0o600)
     (tmp_path / "token").write_text("a-secret-token\n")
     done = langford("work", url, "--token-file", "token", "--outbox", "outbox", *arguments)
     assert done.returncode == 2, done.stderr
@@ -137,7 +138,7 @@ def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) 
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    server = RemoteCampaign("http://farm:8765/x", "token")
+    server = RemoteCampaign("https://farm:8765/x", "token")
     with pytest.raises(ServerRefuses, match="there is no host farm"):
         server.info()
     server.close()

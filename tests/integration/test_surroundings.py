@@ -139,9 +139,10 @@ def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Pat
 
 
 def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "token").touch(0o600)
     (tmp_path / "token").write_text("token")
     options = ["--time", "20:00", "--dry-run"]
-    serving = ["--server", "http://head:8765", "--token-file", "token"]
+    serving = ["--server", "https://head:8765", "--token-file", "token"]
     worker = langford("slurm", "submit", "langford-8-polyphase-0", *serving, *options)
     reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
     for done in (worker, reserved):
