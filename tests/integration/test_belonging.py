@@ -222,9 +222,7 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     assert not list((farm.folder / "outbox" / uuid).rglob(f"*{SUFFIX}"))
 
 
-@pytest.mark.xfail(
-    reason="open defect: on an idle machine the worker may go on asking instead of ending", strict=False
-)
+@pytest.mark.xfail(reason="open defect: on an idle machine the worker may not end", strict=False)
 def test_another_campaign_under_the_name_ends_the_worker_and_keeps_its_results(farm: Farm) -> None:
     worker = farm.work("--lease", "60")
     farm.wait_until(lambda: farm.done() > 3)
