@@ -141,7 +141,12 @@ class RemoteCampaign:
     def info(self) -> wire.CampaignInfo:
         """The campaign and how far it is."""
         info = wire.info_of(self._call("GET", ""))
-        self._expect(info.uuid)
+        self.uuid = self.uuid or info.uuid
+        if info.uuid != self.uuid:
+            raise CampaignReplaced(
+                f"the server has another campaign than before: {self.name} is {info.uuid}, not {self.uuid}: start "
+                "this worker again to work for that one"
+            )
         return info
 
     def enrol(self, identity: Identity) -> None:
@@ -149,13 +154,13 @@ class RemoteCampaign:
         self._call("POST", "/workers", **wire.identity_document(identity))
 
     def lease(self, worker_id: str, count: int, seconds: float, held: Collection[int]) -> list[Lease]:
-        """Lease up to ``count`` tasks for ``seconds``; raises NotEnrolled.
+        """Lease up to ``count`` tasks of the campaign that was seen first for ``seconds``; raises NotEnrolled.
 
         ``held``: all attempts that the worker has; others in its name go back at once.
         """
-        fields = {"worker": worker_id, "count": count, "seconds": seconds, "held": list(held)}
-        answer = wire.exactly(self._call("POST", "/leases", **fields), "campaign", "leases")
-        self._expect(wire.identifier(answer["campaign"]))
+        campaign = self.uuid or self.info().uuid
+        fields = {"campaign": campaign, "worker": worker_id, "count": count, "seconds": seconds, "held": list(held)}
+        answer = wire.exactly(self._call("POST", "/leases", **fields), "leases")
         return [wire.lease_of(document) for document in wire.several(answer["leases"])]
 
     def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
@@ -181,15 +186,6 @@ class RemoteCampaign:
         answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
         return [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
 
-    def _expect(self, uuid: str) -> None:
-        """Note the campaign's UUID the first time; raises CampaignReplaced when it is another one later."""
-        self.uuid = self.uuid or uuid
-        if uuid != self.uuid:
-            raise CampaignReplaced(
-                f"the server has another campaign {self.name} than before ({uuid}, not {self.uuid}): start this "
-                "worker again to work for that one"
-            )
-
     def _call(self, method: str, path: str, **fields: Any) -> Any:
         """Send one request; returns the document of the answer."""
         try:
@@ -212,6 +208,8 @@ class RemoteCampaign:
         reason = document.get("error", response.status_code)
         if response.status_code == 409:
             raise NotEnrolled(f"{self._address}: {reason}")
+        if response.status_code == 410:
+            raise CampaignReplaced(f"the server has another campaign than before: {reason}")
         if response.status_code != 200:
             refusal = RequestRefused if response.status_code in (400, 413) else ServerRefuses
             raise refusal(f"{self._address} refuses: {reason}")

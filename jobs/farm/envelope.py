@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from db import Delivery
 from jobs.farm import wire
@@ -20,7 +19,7 @@ def sealed(info: CampaignInfo, kernels: str, delivery: Delivery) -> bytes:
 
     ``kernels``: hash of the code that computed it, see :func:`langford.provenance.kernel_hash`.
     """
-    document = {**_address(info), "kernels": kernels, **wire.delivery_document(delivery)}
+    document = {**wire.address_document(info), "kernels": kernels, **wire.delivery_document(delivery)}
     return json.dumps(document).encode()
 
 
@@ -30,7 +29,7 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise BadMessage(f"it is not a result, or is cut short ({error})") from error
-    address = _address(info)
+    address = wire.address_document(info)
     if not isinstance(document, dict) or not {*address, "kernels"} <= set(document):
         raise BadMessage("it does not say which campaign it belongs to")
     for name, expected in address.items():
@@ -41,14 +40,3 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
     if delivery.evaluation.result.index >= info.tasks:
         raise BadMessage(f"the campaign has only {info.tasks} tasks")
     return delivery
-
-
-def _address(info: CampaignInfo) -> dict[str, Any]:
-    return {
-        "ledger": info.ledger,
-        "campaign": info.uuid,
-        "name": info.name,
-        "problem": info.key.problem.name,
-        "method": info.key.method,
-        "depth": info.key.depth,
-    }

@@ -2,7 +2,7 @@
 
     GET  /campaigns/NAME              reader  → the campaign and how far it is
     POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels}
-    POST /campaigns/NAME/leases       worker  {worker, count, seconds, held} → {campaign, leases}
+    POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held} → {leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
     POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
@@ -11,8 +11,8 @@
 
 Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with
 the nonce of its lease, and whoever asks for leases names a worker, whose random UUID no answer tells to others.
-409 says that the ledger does not know the worker.  A request may be repeated: a result names its attempt, and an
-attempt that has ended stays ended.
+409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
+repeated: a result names its attempt, and an attempt that has ended stays ended.
 """
 
 from __future__ import annotations
@@ -136,6 +136,8 @@ def application(
                 return _error(403, str(error))
             except UnknownWorker as error:
                 return _error(409, str(error))
+            except AnotherCampaign as error:
+                return _error(410, str(error))
             except LedgerError as error:
                 return _unavailable(log, address, error)
             except Exception as error:
@@ -164,6 +166,10 @@ def application(
 
 class TooLarge(Exception):
     """The body of a request is too large."""
+
+
+class AnotherCampaign(Exception):
+    """The worker holds plans and results of another campaign, which had this name before."""
 
 
 async def _document(request: Request) -> Any:
@@ -219,12 +225,15 @@ def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
 
 
 def _lease(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "worker", "count", "seconds", "held")
+    fields = wire.exactly(document, "campaign", "worker", "count", "seconds", "held")
+    if wire.identifier(fields["campaign"]) != campaign.uuid:
+        # Nothing is granted: this worker would leave at once, and the tasks would wait for the end of its leases.
+        raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
     worker_id, seconds = wire.text(fields["worker"]), _seconds(fields["seconds"])
     count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
     held = [wire.integer(attempt) for attempt in wire.several(fields["held"], wire.MOST_HELD)]
     leases = campaign.lease(worker_id, count, seconds, held)
-    return {"campaign": campaign.uuid, "leases": [wire.lease_document(lease) for lease in leases]}
+    return {"leases": [wire.lease_document(lease) for lease in leases]}
 
 
 def _renew(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:

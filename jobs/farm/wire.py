@@ -60,8 +60,8 @@ class CampaignInfo:
     kernels: str
 
 
-def info_document(info: CampaignInfo) -> dict[str, Any]:
-    """The description of a campaign as JSON."""
+def address_document(info: CampaignInfo) -> dict[str, Any]:
+    """What tells a campaign from every other one, as JSON."""
     return {
         "ledger": info.ledger,
         "campaign": info.uuid,
@@ -69,6 +69,13 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
         "problem": info.key.problem.name,
         "method": info.key.method,
         "depth": info.key.depth,
+    }
+
+
+def info_document(info: CampaignInfo) -> dict[str, Any]:
+    """The description of a campaign as JSON."""
+    return {
+        **address_document(info),
         "tasks": info.tasks,
         "work": info.work,
         "tasks_by_state": info.standing.tasks,

@@ -45,9 +45,8 @@ class Farm:
         return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
 
     def lease(self, worker: str, count: int) -> list[Lease]:
-        answer = self.post("/leases", worker=worker, count=count, seconds=60, held=[]).json()
-        assert answer["campaign"] == self.campaign.uuid
-        return [wire.lease_of(document) for document in answer["leases"]]
+        fields = {"campaign": self.campaign.uuid, "worker": worker, "count": count, "seconds": 60, "held": []}
+        return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
         answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries])
@@ -128,30 +127,41 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    "fault",
     [
-        b"",
-        b"[]",
-        b"{",
-        b"\xff",
-        b'{"worker": "a"}',
-        b'{"worker": "a", "count": 0, "seconds": 1, "held": []}',
-        b'{"worker": "a", "count": true, "seconds": 1, "held": []}',
-        b'{"worker": "a", "count": 1, "seconds": -1, "held": []}',
-        b'{"worker": "a", "count": 1, "seconds": NaN, "held": []}',
-        b'{"worker": 1, "count": 1, "seconds": 1, "held": []}',
-        b'{"worker": "a", "count": 1, "seconds": 1}',
-        b'{"worker": "a", "count": 1, "seconds": 1, "held": 1}',
-        b'{"worker": "a", "count": 1, "seconds": 1, "held": ["x"]}',
-        b'{"worker": "a", "count": 1, "seconds": 1, "held": [], "more": 1}',
-        b"[" * 100_000,
-        b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix",
+        {"count": 0},
+        {"count": True},
+        {"seconds": -1},
+        {"seconds": float("nan")},
+        {"worker": 1},
+        {"held": 1},
+        {"held": ["x"]},
+        {"campaign": None},
+        {"campaign": "another"},
+        {"more": 1},
     ],
 )
+def test_fields_that_are_wrong(farm: Farm, fault: dict[str, Any]) -> None:
+    right = {"campaign": farm.campaign.uuid, "worker": "a", "count": 1, "seconds": 1, "held": []}
+    assert refuses(farm, json.dumps(right | fault).encode())
+    assert farm.post("/leases", **right).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"{}", b"[" * 100_000, b"\x80\x04\x95\0\x8c\x05posix"])
 def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
+    assert refuses(farm, body)
+
+
+def refuses(farm: Farm, body: bytes) -> bool:
+    """Whether the server refuses a request for work, and grants nothing."""
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)
-    assert answer.status_code == 400, answer.text
+    return answer.status_code == 400 and not farm.campaign.progress().attempts
+
+
+def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
+    fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": []}
+    assert farm.post("/leases", **fields).status_code == 410
     assert farm.campaign.progress().attempts == {}
 
 
