@@ -114,7 +114,9 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "L(2,8) = 150" in done.stdout
 
 
-@pytest.mark.parametrize(("method", "n"), [("polyphase", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)])
+@pytest.mark.parametrize(
+    ("method", "n"), [("polyphase", 19), ("shifted", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)]
+)
 def test_forecasts_are_of_the_right_order(method: str, n: int) -> None:
     problem = Problem.langford(n)
     expected = forecast.core_seconds(problem, METHODS[method])

@@ -1,0 +1,275 @@
+"""CPU kernel of the shifted sum: one tile of v's against many u's.
+
+For one u the points of a tile are filtered 512 at a time, a *line*: the v's that differ in the nine inner
+bits.  A line's dead points are the union of a few rows of 512 bits:
+
+- even forms depend on q(u) + q(v): the v's of each q(v) are a bitmap of the tile.  u's come in an order in
+  which the first forms seldom change, so that few of the bitmaps are joined anew for a u;
+- an odd form is linear in v: the part of the outer bits, the same for the whole line, says at which count
+  over the inner bits it vanishes.  Rows for four counts are made for each u and form, two forms jointly.
+  A count without a row lets points pass whose product is 0, which is harmless.
+
+What survives is multiplied.  Forms and components are as in :mod:`langford.methods.shifted`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from langford.kernels.cpu.carry_save import add_words, make_room
+from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
+from langford.kernels.cpu.shifted_vectors import (
+    CHOICES,
+    INNER_VALUES,
+    ROW_WORDS,
+    WINDOW,
+    add_bytes,
+    choose_rows,
+    count_rows,
+    join_pair,
+    or_rows,
+    product,
+    scan_line,
+    store_factors,
+)
+
+INNER_BITS = 9
+LOW_BITS = 5
+"""Inner bits in the low table of odd values; the others are in the high one."""
+WORD_BITS = 6
+EXACT = 2.0**53
+"""Products below it in size are exact in a float64."""
+BATCH = 448
+"""Products kept before they are added: with those of one word more their sum stays below 2^62."""
+DIGIT = 0xFFFFFFFF
+
+
+class Patterns(NamedTuple):
+    """How many of some bits of a number x are 1, and of others 0, for the numbers below 512, bit by bit.
+
+    A pattern gives each bit a digit in base 3: 0 it does not count, 1 it counts where it is 1, 2 where it is 0.
+
+    Attributes:
+        ternary: int64[64], the number in base 3 whose digits are the bits of a mask.
+        low: uint64[729 · 4], three words for each pattern of six bits.
+        high: uint64[27 · 2 · ROW_WORDS], two rows for each pattern of three bits.
+    """
+
+    ternary: NDArray[np.int64]
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+
+
+@cache
+def patterns() -> Patterns:
+    """The tables, the same for every problem."""
+    numbers = np.arange(1 << WORD_BITS)
+    ternary: NDArray[np.int64] = (numbers[:, None] >> np.arange(WORD_BITS) & 1) @ 3 ** np.arange(WORD_BITS)
+
+    def binary_planes(bits: int, places: int) -> NDArray[np.int64]:
+        """int64[3^bits, places, 2^bits]: binary digits of the count of each pattern at each number."""
+        digits = np.arange(3**bits)[:, None] // 3 ** np.arange(bits) % 3
+        ones = np.arange(1 << bits)[:, None] >> np.arange(bits) & 1
+        counts: NDArray[np.int64] = np.count_nonzero(digits[:, None] == 2 - ones[None], axis=2)
+        planes: NDArray[np.int64] = counts[:, None] >> np.arange(places)[:, None] & 1
+        return planes
+
+    low = np.zeros((3**WORD_BITS, 4), np.uint64)
+    low_planes = np.packbits(binary_planes(WORD_BITS, 3).astype(np.uint8), axis=-1, bitorder="little")
+    low[:, :3] = low_planes.view(np.uint64).reshape(-1, 3)
+    high = -binary_planes(INNER_BITS - WORD_BITS, 2)
+    return Patterns(ternary, low.reshape(-1), high.reshape(-1).view(np.uint64))
+
+
+@njit(cache=True)
+def odd_coefficients(u, tile, odd, plus, minus, start):
+    """For each odd form at this u: elements of v that add 1 to it where they are −1, those that subtract 1, and
+    the value where all free bits are 0."""
+    for f in range(odd.lags.size):
+        before = (u << odd.lags[f]) & odd.left[f] | odd.negative[f] & ~odd.left[f]
+        after = (u >> (odd.lags[f] + 1)) & odd.right[f] | odd.negative[f] & ~odd.right[f]
+        plus[f] = before & after
+        minus[f] = (odd.left[f] | odd.right[f]) & ~(before | after)
+        linear = set_bits(np.uint64(odd.u_once[f])) - 2 * set_bits(
+            np.uint64((u ^ odd.u_negative[f]) & odd.u_once[f])
+        )
+        ends = set_bits(np.uint64(minus[f])) - set_bits(np.uint64(plus[f]))
+        here = (2 * ends + linear + odd.constants[f]) >> 2
+        here += set_bits(np.uint64(tile.fixed & plus[f])) - set_bits(np.uint64(tile.fixed & minus[f]))
+        start[f] = here
+
+
+@njit(cache=True)
+def without_gaps(mask, gaps):
+    """A mask of elements, those that are not filled taken out; gaps from the highest."""
+    for gap in gaps:
+        mask = mask & ((1 << gap) - 1) | (mask >> (gap + 1)) << gap
+    return mask
+
+
+@njit(cache=True)
+def window_start(inner_terms, outer_terms, needed):
+    """The first of WINDOW counts over ``inner_terms`` bits that is worth a row.
+
+    needed: the mean of the count at which the form vanishes, over the outer bits.
+    """
+    terms = max(1, inner_terms + outer_terms)
+    likely = (0.5 * inner_terms * outer_terms + needed * inner_terms) / terms
+    first = int(np.floor(likely - 0.5 * (WINDOW - 1) + 0.5))
+    return max(0, min(first, inner_terms - WINDOW + 1))
+
+
+@njit(cache=True)
+def add_product(factors, negative, limbs, residues):
+    """Add a product of small integers of any width, digit by digit."""
+    digits = np.zeros(limbs.size, np.int64)
+    digits[0] = 1
+    for factor in factors:
+        if factor < 0:
+            negative = not negative
+        carry = 0
+        for k in range(digits.size):
+            carry += digits[k] * abs(np.int64(factor))
+            digits[k] = carry & DIGIT
+            carry >>= 32
+    for k in range(digits.size):
+        digit = -digits[k] if negative else digits[k]
+        limbs[k] += digit
+        residues[k & 1] += digit
+
+
+@njit(cache=True)
+def add_batch(products, count, weight, limbs, residues):
+    """Add ``weight`` times the first products to both numbers, by sums of their own; returns how many are not 0."""
+    total = low = high = np.int64(0)
+    survivors = 0
+    for k in range(count):
+        term = np.int64(products[k])
+        total += term
+        low += term & DIGIT
+        high += term >> 32
+        survivors += term != 0
+    add_words(limbs, (total,), 0, 1, weight)
+    residues[0] += weight * (low & DIGIT)
+    residues[1] += weight * (high + (low >> 32))
+    return survivors
+
+
+@cache
+def build_tile_sum(lanes: int, pairs: int, stages: int):
+    """Compile-time shape → the kernel; see langford.methods.shifted.shape.Shape."""
+    columns = lanes // 2
+    low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
+
+    @njit(cache=True, nogil=True)
+    def tile_sum(u_block, tile, odd, patterns, limbs, residues, pending):
+        """Add Σ (Π x_k) Π f_d / 4 over the block's u's and the tile's v's to limbs and residues.
+
+        u_block, tile, odd: a UBlock, Tile and OddForms (langford.methods.shifted.tables).
+        limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
+        Returns (points whose product is not 0, pending).
+        """
+        forms, words = odd.lags.size, tile.beyond.size
+        inner_bits, lines = min(tile.bits, INNER_BITS), words // ROW_WORDS
+        inner_mask = (1 << inner_bits) - 1
+        plus, minus, start = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.ones(lanes, np.int8)
+        bases = np.full(lanes, 64, np.int8)
+        steps = np.zeros((max(INNER_BITS, tile.bits), lanes), np.int8)
+        flat_steps, flat_evens, flat_keys = steps.reshape(-1), u_block.evens.reshape(-1), tile.keys.reshape(-1)
+        outer = np.zeros(lines * lanes, np.int8)
+        low, high = np.zeros(low_rows * lanes, np.int8), np.zeros(high_rows * lanes, np.int8)
+        rows = np.zeros((lanes + 1) * INNER_VALUES * ROW_WORDS, np.uint64)
+        begins = np.full(lanes, lanes * INNER_VALUES * ROW_WORDS, np.int64)
+        joint = np.zeros(max(1, pairs) * CHOICES * CHOICES * ROW_WORDS, np.uint64)
+        chosen = np.zeros(lines * columns, np.uint16)
+        dead = np.zeros((stages + 1) * words, np.uint64)
+        dead[:words] = tile.beyond
+        table = tile.even_rows.reshape(-1)
+        queue, numbers = np.zeros(words + ROW_WORDS, np.uint64), np.zeros(words + ROW_WORDS, np.int64)
+        products = np.zeros(BATCH + 64)
+        factors = np.zeros(2 * lanes, np.int8)
+        survivors = 0
+        for at in range(u_block.us.size):
+            u = u_block.us[at]
+            odd_sign = set_bits(np.uint64(u ^ tile.fixed)) & 1
+            # Even forms: the stages whose rows are not those of the u before.
+            for stage in range(u_block.changed[at], stages):
+                first = words * u_block.rows[at, 4 * stage]
+                second = words * u_block.rows[at, 4 * stage + 1]
+                third = words * u_block.rows[at, 4 * stage + 2]
+                fourth = words * u_block.rows[at, 4 * stage + 3]
+                for word in range(0, words, ROW_WORDS):
+                    to = (stage + 1) * words + word
+                    or_rows(
+                        dead, to, dead, to - words, table, first + word, second + word, third + word, fourth + word
+                    )
+            # Odd forms: tables of their values, and of the rows where they vanish.
+            odd_coefficients(u, tile, odd, plus, minus, start)
+            for bit in range(tile.bits):
+                element = odd.order[bit]
+                for f in range(lanes):
+                    steps[bit, f] = ((plus[f] >> element) & 1) - ((minus[f] >> element) & 1)
+            for f in range(forms):
+                p = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
+                m = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+                up, down = set_bits(np.uint64(p)), set_bits(np.uint64(m))
+                free_up = set_bits(np.uint64(plus[f] & tile.free)) - up
+                free_down = set_bits(np.uint64(minus[f] & tile.free)) - down
+                needed = down - start[f] - 0.5 * (free_up - free_down)
+                first = window_start(up + down, free_up + free_down, needed)
+                bases[f] = down - first
+                pattern = patterns.ternary[p & 63] + 2 * patterns.ternary[m & 63]
+                block = patterns.ternary[p >> 6] + 2 * patterns.ternary[m >> 6]
+                begin = f * INNER_VALUES * ROW_WORDS
+                count_rows(rows, begin, patterns.low, pattern, patterns.high, block)
+                begins[f] = begin + first * ROW_WORDS
+            for pair in range(pairs):
+                to = pair * CHOICES * CHOICES * ROW_WORDS
+                join_pair(joint, to, rows, begins[2 * pair], begins[2 * pair + 1])
+            outer[:lanes] = start
+            # Row x is the row without x's lowest bit, plus that bit's step.
+            for x in range(1, lines):
+                bit = INNER_BITS + trailing_zero_bits(np.uint64(x))
+                add_bytes(outer, x, outer, x & (x - 1), flat_steps, bit, lanes)
+            for x in range(1, low_rows):
+                add_bytes(low, x, low, x & (x - 1), flat_steps, trailing_zero_bits(np.uint64(x)), lanes)
+            for x in range(1, high_rows):
+                bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
+                add_bytes(high, x, high, x & (x - 1), flat_steps, bit, lanes)
+            for line in range(lines):
+                choose_rows(chosen, line * columns, outer, line, bases, lanes)
+            # The filter.
+            end = 0
+            final = dead[stages * words :]
+            for line in range(lines):
+                end = scan_line(queue, numbers, end, final, line, joint, chosen, line * columns, pairs)
+            # What survives.
+            count = 0
+            for k in range(end):
+                word, base = queue[k], numbers[k] << WORD_BITS
+                while word:
+                    v = base + trailing_zero_bits(word)
+                    word &= word - np.uint64(1)
+                    line, j, i = v >> INNER_BITS, v & (low_rows - 1), (v >> LOW_BITS) & (high_rows - 1)
+                    term = product(outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes)
+                    negative = odd_sign ^ (set_bits(np.uint64(v)) & 1)
+                    if abs(term) < EXACT:
+                        products[count] = -term if negative else term
+                        count += 1
+                    else:
+                        store_factors(factors, outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes)
+                        pending = make_room(limbs, residues, 1, pending)
+                        add_product(factors, negative == 1, limbs, residues)
+                        survivors += 1
+                if count > BATCH - 1 or k == end - 1:
+                    pending = make_room(limbs, residues, 1, pending)
+                    survivors += add_batch(products, count, 1, limbs, residues)
+                    count = 0
+        return survivors, pending
+
+    return tile_sum
