@@ -44,8 +44,11 @@ LOW_BITS = 5
 WORD_BITS = 6
 EXACT = 2.0**53
 """Products below it in size are exact in a float64."""
-BATCH = 448
-"""Products kept before they are added: with those of one word more their sum stays below 2^62."""
+EXACT_BITS = int(np.float64(EXACT).view(np.int64))
+MAGNITUDE = 2**63 - 1
+"""All bits of a float64 but its sign; magnitudes are ordered as these integers are."""
+BATCH = 512
+"""Products kept before they are added: their sum stays below 2^62."""
 DIGIT = 0xFFFFFFFF
 
 
@@ -58,11 +61,13 @@ class Patterns(NamedTuple):
         ternary: int64[64], the number in base 3 whose digits are the bits of a mask.
         low: uint64[729 · 4], three words for each pattern of six bits.
         high: uint64[27 · 2 · ROW_WORDS], two rows for each pattern of three bits.
+        positions: uint16[256 · ROW_WORDS], the positions of the bits of each byte, ascending.
     """
 
     ternary: NDArray[np.int64]
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
+    positions: NDArray[np.uint16]
 
 
 @cache
@@ -83,7 +88,11 @@ def patterns() -> Patterns:
     low_planes = np.packbits(binary_planes(WORD_BITS, 3).astype(np.uint8), axis=-1, bitorder="little")
     low[:, :3] = low_planes.view(np.uint64).reshape(-1, 3)
     high = -binary_planes(INNER_BITS - WORD_BITS, 2)
-    return Patterns(ternary, low.reshape(-1), high.reshape(-1).view(np.uint64))
+    positions = np.zeros((256, ROW_WORDS), np.uint16)
+    for byte in range(256):
+        bits = [k for k in range(ROW_WORDS) if byte >> k & 1]
+        positions[byte, : len(bits)] = bits
+    return Patterns(ternary, low.reshape(-1), high.reshape(-1).view(np.uint64), positions.reshape(-1))
 
 
 @njit(cache=True)
@@ -125,13 +134,20 @@ def window_start(inner_terms, outer_terms, needed):
 
 
 @njit(cache=True)
+def any_large(products, count):
+    """Whether one of the first products is not exact; by its bits, without a branch."""
+    bits, large = products.view(np.int64), 0
+    for k in range(count):
+        large |= (bits[k] & MAGNITUDE) >= EXACT_BITS
+    return large != 0
+
+
+@njit(cache=True)
 def add_product(factors, negative, limbs, residues):
-    """Add a product of small integers of any width, digit by digit."""
+    """Add the product of some small integers with the sign given, of any width, digit by digit."""
     digits = np.zeros(limbs.size, np.int64)
     digits[0] = 1
     for factor in factors:
-        if factor < 0:
-            negative = not negative
         carry = 0
         for k in range(digits.size):
             carry += digits[k] * abs(np.int64(factor))
@@ -144,8 +160,8 @@ def add_product(factors, negative, limbs, residues):
 
 
 @njit(cache=True)
-def add_batch(products, count, weight, limbs, residues):
-    """Add ``weight`` times the first products to both numbers, by sums of their own; returns how many are not 0."""
+def add_batch(products, count, limbs, residues):
+    """Add the first products to both numbers, each by a sum of its own; returns how many are not 0."""
     total = low = high = np.int64(0)
     survivors = 0
     for k in range(count):
@@ -154,9 +170,9 @@ def add_batch(products, count, weight, limbs, residues):
         low += term & DIGIT
         high += term >> 32
         survivors += term != 0
-    add_words(limbs, (total,), 0, 1, weight)
-    residues[0] += weight * (low & DIGIT)
-    residues[1] += weight * (high + (low >> 32))
+    add_words(limbs, (total,), 0, 1, 1)
+    residues[0] += low & DIGIT
+    residues[1] += high + (low >> 32)
     return survivors
 
 
@@ -190,13 +206,14 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
         dead = np.zeros((stages + 1) * words, np.uint64)
         dead[:words] = tile.beyond
         table = tile.even_rows.reshape(-1)
-        queue, numbers = np.zeros(words + ROW_WORDS, np.uint64), np.zeros(words + ROW_WORDS, np.int64)
-        products = np.zeros(BATCH + 64)
+        room = (1 << tile.bits) + words + ROW_WORDS
+        living, numbers, survivors = np.zeros(words, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
+        products = np.zeros(BATCH)
         factors = np.zeros(2 * lanes, np.int8)
-        survivors = 0
+        evaluated = 0
         for at in range(u_block.us.size):
             u = u_block.us[at]
-            odd_sign = set_bits(np.uint64(u ^ tile.fixed)) & 1
+            odd_sign = set_bits(np.uint64(u ^ tile.fixed))
             # Even forms: the stages whose rows are not those of the u before.
             for stage in range(u_block.changed[at], stages):
                 first = words * u_block.rows[at, 4 * stage]
@@ -247,29 +264,43 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
             end = 0
             final = dead[stages * words :]
             for line in range(lines):
-                end = scan_line(queue, numbers, end, final, line, joint, chosen, line * columns, pairs)
-            # What survives.
-            count = 0
-            for k in range(end):
-                word, base = queue[k], numbers[k] << WORD_BITS
-                while word:
-                    v = base + trailing_zero_bits(word)
-                    word &= word - np.uint64(1)
-                    line, j, i = v >> INNER_BITS, v & (low_rows - 1), (v >> LOW_BITS) & (high_rows - 1)
-                    term = product(outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes)
-                    negative = odd_sign ^ (set_bits(np.uint64(v)) & 1)
-                    if abs(term) < EXACT:
-                        products[count] = -term if negative else term
-                        count += 1
-                    else:
-                        store_factors(factors, outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes)
-                        pending = make_room(limbs, residues, 1, pending)
-                        add_product(factors, negative == 1, limbs, residues)
-                        survivors += 1
-                if count > BATCH - 1 or k == end - 1:
-                    pending = make_room(limbs, residues, 1, pending)
-                    survivors += add_batch(products, count, 1, limbs, residues)
-                    count = 0
-        return survivors, pending
+                end = scan_line(
+                    living, numbers, end, final, line, joint, chosen, line * columns, patterns.positions, pairs
+                )
+            # The survivors, one of each word in turn: without a branch that depends on the words.
+            k = 0
+            while k < end:
+                number = np.int64(numbers[k])
+                word = living[number]
+                survivors[k] = number << WORD_BITS | trailing_zero_bits(word)
+                living[number] = word & (word - np.uint64(1))
+                numbers[end] = number
+                end += living[number] != 0
+                k += 1
+            # Their products.
+            for begin in range(0, end, BATCH):
+                batch = survivors[begin : min(begin + BATCH, end)]
+                for k in range(batch.size):
+                    v = batch[k]
+                    line, i, j = v >> INNER_BITS, (v >> LOW_BITS) & (high_rows - 1), v & (low_rows - 1)
+                    negative = set_bits(np.uint64(v)) + odd_sign
+                    products[k] = product(
+                        outer, line, high, i, low, j, flat_keys, v, flat_evens, at, negative, lanes
+                    )
+                if any_large(products, batch.size):
+                    for k in range(batch.size):
+                        if abs(products[k]) >= EXACT:
+                            v = batch[k]
+                            line, i, j = v >> INNER_BITS, (v >> LOW_BITS) & (high_rows - 1), v & (low_rows - 1)
+                            store_factors(
+                                factors, outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes
+                            )
+                            pending = make_room(limbs, residues, 1, pending)
+                            add_product(factors, products[k] < 0, limbs, residues)
+                            products[k] = 0.0
+                            evaluated += 1
+                pending = make_room(limbs, residues, 1, pending)
+                evaluated += add_batch(products, batch.size, limbs, residues)
+        return evaluated, pending
 
     return tile_sum

@@ -177,15 +177,17 @@ def choose_rows(typingctx, chosen, at, outer, line, bases, lanes):
 
 
 @intrinsic(prefer_literal=True)
-def scan_line(typingctx, words, numbers, end, dead, line, joint, chosen, at, pairs):
-    """Append the words of a line that have a living v to a queue; returns the queue's new end.
+def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, positions, pairs):
+    """Find the living v's of a line, and append the numbers of its words that have any to a list.
 
-    words, numbers: uint64 and int64 arrays, the queue: a word of living v's, and its number in the tile.
-    dead: uint64, v's with a vanishing even form; joint, chosen, at: the rows of those with a vanishing odd one.
-    Up to ROW_WORDS entries behind the end are overwritten.
+    living: uint64, a bit for each v of the tile, written; dead: uint64, v's with a vanishing even form;
+    joint, chosen, at: where the rows of those with a vanishing odd form are; numbers: uint16, the list, with
+    room for ROW_WORDS entries behind its end; positions: uint16[256 · ROW_WORDS], for each byte the positions
+    of its bits.  Returns the list's new end.
     """
     count = literal(pairs)
-    signature = types.int64(words, numbers, types.int64, dead, types.int64, joint, chosen, types.int64, pairs)
+    index = types.int64
+    signature = index(living, numbers, index, dead, index, joint, chosen, index, positions, pairs)
 
     def emit(context, builder, sig, args):
         start = builder.mul(args[4], ir.Constant(I64, ROW_WORDS))
@@ -195,50 +197,51 @@ def scan_line(typingctx, words, numbers, end, dead, line, joint, chosen, at, pai
         for pair in range(count):
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
             gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
-        living = builder.not_(gone)
-        first_word = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, 0))
-        first_number = element_pointer(context, builder, sig.args[1], args[1], ir.Constant(I64, 0))
-        end = args[2]
-        for k in range(ROW_WORDS):
-            word = builder.extract_element(living, ir.Constant(I32, k))
-            builder.store(word, builder.gep(first_word, [end]))
-            builder.store(builder.add(start, ir.Constant(I64, k)), builder.gep(first_number, [end]))
-            some = builder.icmp_unsigned("!=", word, ir.Constant(I64, 0))
-            end = builder.add(end, builder.zext(some, I64))
-        return end
+        alive = builder.not_(gone)
+        _store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
+        some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
+        some = builder.zext(some, I64)
+        at = builder.mul(some, ir.Constant(I64, ROW_WORDS))
+        within = load_vector(builder, element_pointer(context, builder, sig.args[8], args[8], at), I16, ROW_WORDS)
+        first = builder.insert_element(
+            ir.Constant(within.type, ir.Undefined), builder.trunc(start, I16), ir.Constant(I32, 0)
+        )
+        mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
+        found = builder.add(within, builder.shuffle_vector(first, first, mask))
+        _store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
+        return builder.add(args[2], builder.ctpop(some))
 
     return signature, emit
 
 
-def _factors(context: Any, builder: Any, sig: Any, args: Any, columns: int) -> tuple[Any, Any]:
-    """The values of all odd and of all even forms at a point, a byte each."""
-    tables = list(zip(sig.args[:-1:2], args[:-1:2], args[1:-1:2], strict=True))
-    odd, even = (
-        [_bytes(builder, context, array_type, array, row, columns) for array_type, array, row in part]
-        for part in (tables[:3], tables[3:])
-    )
-    return builder.add(builder.add(odd[0], odd[1]), odd[2]), builder.add(even[0], even[1])
+def _factors(context: Any, builder: Any, array_types: Any, args: Any, columns: int) -> tuple[Any, Any]:
+    """The values of all odd and of all even forms at a point, a byte each: sums of three and of two table rows."""
+    rows = [
+        _bytes(builder, context, array_types[k], args[k], args[k + 1], columns) for k in range(0, 10, 2)
+    ]  # fmt: skip
+    return builder.add(builder.add(rows[0], rows[1]), rows[2]), builder.add(rows[3], rows[4])
 
 
 @intrinsic(prefer_literal=True)
-def product(typingctx, outer, line, high, i, low, j, keys, v, evens, u, lanes):
-    """Π f_d / 4 at a point as a float64: exact where it is below 2^53 in size, not below it elsewhere.
+def product(typingctx, outer, line, high, i, low, j, keys, v, evens, u, flips, lanes):
+    """(−1)^flips Π f_d / 4 at a point as a float64: exact where it is below 2^53 in size, not below it elsewhere.
 
     The odd forms are the sum of a row of outer, high and low, the even ones that of a row of keys and evens.
     """
     columns = literal(lanes)
     index = types.int64
-    signature = types.float64(outer, index, high, index, low, index, keys, index, evens, index, lanes)
+    signature = types.float64(outer, index, high, index, low, index, keys, index, evens, index, index, lanes)
 
     def emit(context, builder, sig, args):
-        odd, even = (widen(builder, part, I16) for part in _factors(context, builder, sig, args, columns))
+        odd, even = (widen(builder, part, I16) for part in _factors(context, builder, sig.args, args, columns))
         left, right = (widen(builder, half, I32) for half in halves(builder, builder.mul(odd, even)))
         factors = builder.mul(left, right)
         result = builder.sitofp(factors, ir.VectorType(F64, factors.type.count))
         while result.type.count > 2:
             result = builder.fmul(*halves(builder, result))
         ends = (builder.extract_element(result, ir.Constant(I32, k)) for k in range(2))
-        return builder.fmul(*ends)
+        sign = builder.shl(args[10], ir.Constant(I64, 63))
+        return builder.bitcast(builder.xor(builder.bitcast(builder.fmul(*ends), I64), sign), F64)
 
     return signature, emit
 
@@ -251,14 +254,9 @@ def store_factors(typingctx, target, outer, line, high, i, low, j, keys, v, even
     signature = types.void(target, outer, index, high, index, low, index, keys, index, evens, index, lanes)
 
     def emit(context, builder, sig, args):
-        rest = types.void(*sig.args[1:])
-        for k, part in enumerate(_factors(context, builder, rest, args[1:], columns)):
-            _store(
-                builder,
-                part,
-                element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, k * columns)),
-                1,
-            )
+        for k, part in enumerate(_factors(context, builder, sig.args[1:], args[1:], columns)):
+            to = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, k * columns))
+            _store(builder, part, to, 1)
         return context.get_dummy_value()
 
     return signature, emit
