@@ -31,6 +31,7 @@ from langford.kernels.cpu.shifted_vectors import (
     add_bytes,
     choose_rows,
     count_rows,
+    fetch_early,
     join_pair,
     or_rows,
     product,
@@ -272,10 +273,11 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
             while k < end:
                 number = np.int64(numbers[k])
                 word = living[number]
-                survivors[k] = number << WORD_BITS | trailing_zero_bits(word)
-                living[number] = word & (word - np.uint64(1))
-                numbers[end] = number
-                end += living[number] != 0
+                survivors[k] = v = number << WORD_BITS | trailing_zero_bits(word)
+                fetch_early(flat_keys, v, lanes)
+                rest = word & (word - np.uint64(1))
+                living[number], numbers[end] = rest, number
+                end += rest != 0
                 k += 1
             # Their products.
             for begin in range(0, end, BATCH):

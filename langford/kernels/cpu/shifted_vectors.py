@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, halves, literal, load_vector, widen
@@ -212,6 +212,24 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
         return builder.add(args[2], builder.ctpop(some))
 
     return signature, emit
+
+
+@intrinsic(prefer_literal=True)
+def fetch_early(typingctx, array, row, lanes):
+    """Ask for a row of an int8 array with ``lanes`` columns, which is read soon."""
+    columns = literal(lanes)
+
+    def emit(context, builder, sig, args):
+        at = builder.mul(args[1], ir.Constant(I64, columns))
+        pointer = element_pointer(context, builder, sig.args[0], args[0], at)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32]), "llvm.prefetch.p0"
+        )
+        read, near, data = (ir.Constant(I32, value) for value in (0, 3, 1))
+        builder.call(function, [pointer, read, near, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, lanes), emit
 
 
 def _factors(context: Any, builder: Any, array_types: Any, args: Any, columns: int) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ class Shifted(Method):
     unit = "points"
     plans = "langford.methods.shifted.plan:ShiftedPlan"
     evaluators: ClassVar = {"cpu": "langford.methods.shifted.cpu:ShiftedOnCpu"}
-    speed: ClassVar = {2: Speed(instant=15, probe=20)}
+    speed: ClassVar = {2: Speed(instant=16, probe=20)}
     seeded = True
 
     def refusal(self, problem: Problem) -> str | None:

@@ -22,7 +22,7 @@ from langford.result import PartialResult
 
 TILE_BITS = 16
 """v's in one tile, as a power of two."""
-U_BLOCK_BITS = 20
+U_BLOCK_BITS = 19
 """u's that are put in order together, as a power of two."""
 SORT_BITS, SORTED_FORMS = 5, 12
 """Bits of an even value, and values, in the number that u's are ordered by."""
@@ -34,7 +34,7 @@ class ShiftedOnCpu:
     def __init__(self, plan: ShiftedPlan, tile_bits: int = TILE_BITS, u_block_bits: int = U_BLOCK_BITS) -> None:
         """
         Args:
-            tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer; at least INNER_BITS.
+            tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer; from INNER_BITS to 22.
             u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
         """
         self._plan, self._shape = plan, Shape.of(plan.problem)
@@ -109,9 +109,9 @@ class ShiftedOnCpu:
                 sums = sums << SORT_BITS | (evens[:, form].astype(np.int64) & (1 << SORT_BITS) - 1)
         order = np.argsort(sums, kind="stable")
         us, evens = us[order], evens[order]
-        rows = np.zeros((len(us), max(1, STAGE * shape.stages)), np.int64)
+        rows = np.zeros((len(us), max(1, STAGE * shape.stages)), np.int16)
         for form in range(len(self._halves)):
-            rows[:, form] = 1 + form * values + shape.reach - evens[:, form].astype(np.int64)
+            rows[:, form] = 1 + form * values + shape.reach - evens[:, form].astype(np.int16)
         changed = np.full(len(us), shape.stages, np.int64)
         for stage in reversed(range(shape.stages)):
             ours = rows[:, STAGE * stage : STAGE * (stage + 1)]

@@ -20,14 +20,14 @@ class UBlock(NamedTuple):
     Attributes:
         us: int64[u's], natural masks.
         evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
-        rows: int64[u's, STAGE · stages], the row of a tile's even table that has the v's whose q(v) is −q(u);
+        rows: int16[u's, STAGE · stages], the row of a tile's even table that has the v's whose q(v) is −q(u);
             row 0 where there is none.
         changed: int64[u's], the first stage whose rows are not those of the u before.
     """
 
     us: NDArray[np.int64]
     evens: NDArray[np.int8]
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int16]
     changed: NDArray[np.int64]
 
 
