@@ -25,23 +25,23 @@ from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
 from langford.kernels.cpu.shifted_vectors import (
     CHOICES,
+    INNER_BITS,
     INNER_VALUES,
+    LOW_BITS,
+    POINTS,
     ROW_WORDS,
     WINDOW,
-    add_bytes,
+    add_step,
     choose_rows,
     count_rows,
     fetch_early,
     join_pair,
-    or_rows,
-    product,
+    join_stage,
+    multiply,
     scan_line,
     store_factors,
 )
 
-INNER_BITS = 9
-LOW_BITS = 5
-"""Inner bits in the low table of odd values; the others are in the high one."""
 WORD_BITS = 6
 EXACT = 2.0**53
 """Products below it in size are exact in a float64."""
@@ -178,7 +178,7 @@ def add_batch(products, count, limbs, residues):
 
 
 @cache
-def build_tile_sum(lanes: int, pairs: int, stages: int):
+def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
     """Compile-time shape → the kernel; see langford.methods.shifted.shape.Shape."""
     columns = lanes // 2
     low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
@@ -206,8 +206,8 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
         chosen = np.zeros(lines * columns, np.uint16)
         dead = np.zeros((stages + 1) * words, np.uint64)
         dead[:words] = tile.beyond
-        table = tile.even_rows.reshape(-1)
-        room = (1 << tile.bits) + words + ROW_WORDS
+        table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
+        room = (1 << tile.bits) + words + ROW_WORDS + POINTS
         living, numbers, survivors = np.zeros(words, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
         products = np.zeros(BATCH)
         factors = np.zeros(2 * lanes, np.int8)
@@ -217,15 +217,10 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
             odd_sign = set_bits(np.uint64(u ^ tile.fixed))
             # Even forms: the stages whose rows are not those of the u before.
             for stage in range(u_block.changed[at], stages):
-                first = words * u_block.rows[at, 4 * stage]
-                second = words * u_block.rows[at, 4 * stage + 1]
-                third = words * u_block.rows[at, 4 * stage + 2]
-                fourth = words * u_block.rows[at, 4 * stage + 3]
-                for word in range(0, words, ROW_WORDS):
-                    to = (stage + 1) * words + word
-                    or_rows(
-                        dead, to, dead, to - words, table, first + word, second + word, third + word, fourth + word
-                    )
+                if stage < stages - 1:
+                    join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, 4)
+                else:
+                    join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, last)
             # Odd forms: tables of their values, and of the rows where they vanish.
             odd_coefficients(u, tile, odd, plus, minus, start)
             for bit in range(tile.bits):
@@ -250,17 +245,28 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
                 to = pair * CHOICES * CHOICES * ROW_WORDS
                 join_pair(joint, to, rows, begins[2 * pair], begins[2 * pair + 1])
             outer[:lanes] = start
-            # Row x is the row without x's lowest bit, plus that bit's step.
-            for x in range(1, lines):
-                bit = INNER_BITS + trailing_zero_bits(np.uint64(x))
-                add_bytes(outer, x, outer, x & (x - 1), flat_steps, bit, lanes)
-            for x in range(1, low_rows):
-                add_bytes(low, x, low, x & (x - 1), flat_steps, trailing_zero_bits(np.uint64(x)), lanes)
-            for x in range(1, high_rows):
-                bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
-                add_bytes(high, x, high, x & (x - 1), flat_steps, bit, lanes)
-            for line in range(lines):
-                choose_rows(chosen, line * columns, outer, line, bases, lanes)
+            for bit in range(tile.bits - INNER_BITS):
+                size = 1 << bit
+                if size < 4:
+                    for x in range(size):
+                        add_step(outer, size + x, x, flat_steps, INNER_BITS + bit, lanes, 1)
+                else:
+                    for x in range(0, size, 4):
+                        add_step(outer, size + x, x, flat_steps, INNER_BITS + bit, lanes, 4)
+            for bit in range(LOW_BITS):
+                size = 1 << bit
+                for x in range(size):
+                    add_step(low, size + x, x, flat_steps, bit, lanes, 1)
+            for bit in range(INNER_BITS - LOW_BITS):
+                size = 1 << bit
+                for x in range(size):
+                    add_step(high, size + x, x, flat_steps, LOW_BITS + bit, lanes, 1)
+            if lines % 4:
+                for line in range(lines):
+                    choose_rows(chosen, outer, line, bases, lanes, 1)
+            else:
+                for line in range(0, lines, 4):
+                    choose_rows(chosen, outer, line, bases, lanes, 4)
             # The filter.
             end = 0
             final = dead[stages * words :]
@@ -279,30 +285,23 @@ def build_tile_sum(lanes: int, pairs: int, stages: int):
                 living[number], numbers[end] = rest, number
                 end += rest != 0
                 k += 1
-            # Their products.
+            # Their products; what stands behind the last one is any v of the tile.
+            survivors[end : end + POINTS] = 0
             for begin in range(0, end, BATCH):
-                batch = survivors[begin : min(begin + BATCH, end)]
-                for k in range(batch.size):
-                    v = batch[k]
-                    line, i, j = v >> INNER_BITS, (v >> LOW_BITS) & (high_rows - 1), v & (low_rows - 1)
-                    negative = set_bits(np.uint64(v)) + odd_sign
-                    products[k] = product(
-                        outer, line, high, i, low, j, flat_keys, v, flat_evens, at, negative, lanes
-                    )
-                if any_large(products, batch.size):
-                    for k in range(batch.size):
+                batch = survivors[begin:]
+                count = min(BATCH, end - begin)
+                for k in range(0, count, POINTS):
+                    multiply(products, batch, k, outer, high, low, flat_keys, flat_evens, at, odd_sign, lanes)
+                if any_large(products, count):
+                    for k in range(count):
                         if abs(products[k]) >= EXACT:
-                            v = batch[k]
-                            line, i, j = v >> INNER_BITS, (v >> LOW_BITS) & (high_rows - 1), v & (low_rows - 1)
-                            store_factors(
-                                factors, outer, line, high, i, low, j, flat_keys, v, flat_evens, at, lanes
-                            )
+                            store_factors(factors, outer, high, low, flat_keys, flat_evens, at, batch[k], lanes)
                             pending = make_room(limbs, residues, 1, pending)
                             add_product(factors, products[k] < 0, limbs, residues)
                             products[k] = 0.0
                             evaluated += 1
                 pending = make_room(limbs, residues, 1, pending)
-                evaluated += add_batch(products, batch.size, limbs, residues)
+                evaluated += add_batch(products, count, limbs, residues)
         return evaluated, pending
 
     return tile_sum

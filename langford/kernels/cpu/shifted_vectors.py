@@ -6,17 +6,19 @@ LLVM splits them where the processor's are shorter.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, halves, literal, load_vector, widen
+from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector, widen
 
 I8, F64 = ir.IntType(8), ir.DoubleType()
 ROW_WORDS = 8
 """64-bit words of a row."""
+ROW_BYTES = 8 * ROW_WORDS
 INNER_VALUES = 10
 """Values that a count over nine bits can take."""
 WINDOW = 4
@@ -24,6 +26,11 @@ WINDOW = 4
 CHOICES = WINDOW + 1
 """Rows to choose from for one form."""
 ROW = ir.VectorType(I64, ROW_WORDS)
+INNER_BITS = 9
+LOW_BITS = 5
+"""Inner bits in the low table of odd values; the others are in the high one."""
+POINTS = 4
+"""Points multiplied at once."""
 
 
 def _store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
@@ -47,34 +54,63 @@ def _broadcast(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(single, single, mask)
 
 
+def _joined(builder: Any, vectors: list[Any]) -> Any:
+    """Vectors one after the other; as many as a power of 2."""
+    while len(vectors) > 1:
+        lanes = list(range(2 * vectors[0].type.count))
+        mask = ir.Constant(ir.VectorType(I32, len(lanes)), lanes)
+        vectors = [builder.shuffle_vector(*vectors[k : k + 2], mask) for k in range(0, len(vectors), 2)]
+    return vectors[0]
+
+
+def _repeated(builder: Any, vector: Any, times: int) -> Any:
+    """A vector several times over."""
+    mask = ir.Constant(ir.VectorType(I32, vector.type.count * times), [*range(vector.type.count)] * times)
+    return builder.shuffle_vector(vector, vector, mask)
+
+
 @intrinsic(prefer_literal=True)
-def add_bytes(typingctx, target, at, left, i, right, j, lanes):
-    """Row ``at`` of target = row i of left + row j of right; flat int8 arrays of ``lanes`` columns."""
-    columns = literal(lanes)
-    signature = types.void(target, types.int64, left, types.int64, right, types.int64, lanes)
+def add_step(typingctx, table, at, source, steps, step, lanes, rows):
+    """Rows ``at``, at + 1, … of a table = its rows from ``source`` on, plus a row of steps; flat int8 arrays."""
+    columns, count = literal(lanes), literal(rows)
+    signature = types.void(table, types.int64, types.int64, steps, types.int64, lanes, rows)
 
     def emit(context, builder, sig, args):
-        first = _bytes(builder, context, sig.args[2], args[2], args[3], columns)
-        second = _bytes(builder, context, sig.args[4], args[4], args[5], columns)
-        to = builder.mul(args[1], ir.Constant(I64, columns))
-        _store(builder, builder.add(first, second), element_pointer(context, builder, sig.args[0], args[0], to), 1)
+        def rows_at(row: Any) -> Any:
+            start = builder.mul(row, ir.Constant(I64, columns))
+            return element_pointer(context, builder, sig.args[0], args[0], start)
+
+        before = load_vector(builder, rows_at(args[2]), I8, columns * count)
+        added = _repeated(builder, _bytes(builder, context, sig.args[3], args[3], args[4], columns), count)
+        _store(builder, builder.add(before, added), rows_at(args[1]), 1)
         return context.get_dummy_value()
 
     return signature, emit
 
 
-@intrinsic
-def or_rows(typingctx, target, at, source, start, table, first, second, third, fourth):
-    """target[at:] = source[start:] | four rows of a table, a row's length each; uint64 arrays, indices of words."""
-    indices = (types.int64,) * 4
-    signature = types.void(target, types.int64, source, types.int64, table, *indices)
+@intrinsic(prefer_literal=True)
+def join_stage(typingctx, dead, to, table, rows, at, words, count):
+    """dead[to : to + words] = dead[to − words : to] | some rows of a table of ``words`` words each.
+
+    dead, table: uint64; rows: int16, the numbers of the table's rows, ``count`` of them from ``at`` on.
+    words: a multiple of ROW_WORDS.
+    """
+    joined = literal(count)
+    index = types.int64
+    signature = types.void(dead, index, table, rows, index, index, count)
 
     def emit(context, builder, sig, args):
-        joined = _row(builder, element_pointer(context, builder, sig.args[2], args[2], args[3]))
-        for index in args[5:]:
-            row = _row(builder, element_pointer(context, builder, sig.args[4], args[4], index))
-            joined = builder.or_(joined, row)
-        _store(builder, joined, element_pointer(context, builder, sig.args[0], args[0], args[1]), 8)
+        numbers = element_pointer(context, builder, sig.args[3], args[3], args[4])
+        sources = [element_pointer(context, builder, sig.args[0], args[0], builder.sub(args[1], args[5]))]
+        for k in range(joined):
+            number = builder.sext(builder.load(builder.gep(numbers, [ir.Constant(I64, k)])), I64)
+            start = builder.mul(number, args[5])
+            sources.append(element_pointer(context, builder, sig.args[2], args[2], start))
+        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
+        with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
+            word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
+            parts = [_row(builder, builder.gep(source, [word])) for source in sources]
+            _store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -144,33 +180,36 @@ def join_pair(typingctx, joint, at, rows, first, second):
 
 
 @intrinsic(prefer_literal=True)
-def choose_rows(typingctx, chosen, at, outer, line, bases, lanes):
-    """Where the rows of a line are in the joint tables, one word index for each pair of forms.
+def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
+    """Where the rows of some lines are in the joint tables, in bytes, for each pair of forms.
 
-    chosen: uint16, lanes / 2 of them from ``at`` on.  outer: int8 rows, the forms' values where the inner
+    chosen: uint16[all lines · lanes / 2].  outer: int8[all lines · lanes], the forms' values where the inner
     bits are 0.  bases: int8[lanes]; a form takes the row bases − outer of its window, or the empty one.
     """
-    columns = literal(lanes)
-    signature = types.void(chosen, types.int64, outer, types.int64, bases, lanes)
+    columns, count = literal(lanes), literal(lines)
+    signature = types.void(chosen, outer, types.int64, bases, lanes, lines)
 
     def emit(context, builder, sig, args):
-        values = _bytes(builder, context, sig.args[2], args[2], args[3], columns)
-        start = _bytes(builder, context, sig.args[4], args[4], ir.Constant(I64, 0), columns)
-        row = builder.sub(start, values)
-        most = ir.Constant(row.type, [WINDOW] * columns)
+        start = builder.mul(args[2], ir.Constant(I64, columns))
+        values = load_vector(
+            builder, element_pointer(context, builder, sig.args[1], args[1], start), I8, columns * count
+        )
+        base = _bytes(builder, context, sig.args[3], args[3], ir.Constant(I64, 0), columns)
+        row = builder.sub(_repeated(builder, base, count), values)
+        most = ir.Constant(row.type, [WINDOW] * row.type.count)
         row = builder.select(builder.icmp_unsigned("<", row, most), row, most)
-        pairs = ir.VectorType(I16, columns // 2)
+        pairs = ir.VectorType(I16, row.type.count // 2)
 
-        def constant(values: list[int]) -> Any:
-            return ir.Constant(pairs, values)
+        def every(value: int) -> Any:
+            return ir.Constant(pairs, [value] * pairs.count)
 
         both = builder.bitcast(row, pairs)
-        first = builder.and_(both, constant([255] * (columns // 2)))
-        second = builder.lshr(both, constant([8] * (columns // 2)))
-        index = builder.add(first, builder.mul(second, constant([CHOICES] * (columns // 2))))
-        index = builder.add(index, constant([CHOICES**2 * k for k in range(columns // 2)]))
-        index = builder.mul(index, constant([ROW_WORDS] * (columns // 2)))
-        _store(builder, index, element_pointer(context, builder, sig.args[0], args[0], args[1]), 2)
+        first, second = builder.and_(both, every(255)), builder.lshr(both, every(8))
+        index = builder.add(first, builder.mul(second, every(CHOICES)))
+        tables = ir.Constant(pairs, [CHOICES**2 * k for k in range(columns // 2)] * count)
+        index = builder.mul(builder.add(index, tables), every(ROW_BYTES))
+        start = builder.lshr(start, ir.Constant(I64, 1))
+        _store(builder, index, element_pointer(context, builder, sig.args[0], args[0], start), 2)
         return context.get_dummy_value()
 
     return signature, emit
@@ -194,6 +233,7 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
         gone = _row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
         picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
         tables = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
+        tables = builder.bitcast(tables, I8.as_pointer())
         for pair in range(count):
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
             gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
@@ -232,47 +272,90 @@ def fetch_early(typingctx, array, row, lanes):
     return types.void(array, types.int64, lanes), emit
 
 
-def _factors(context: Any, builder: Any, array_types: Any, args: Any, columns: int) -> tuple[Any, Any]:
-    """The values of all odd and of all even forms at a point, a byte each: sums of three and of two table rows."""
-    rows = [
-        _bytes(builder, context, array_types[k], args[k], args[k + 1], columns) for k in range(0, 10, 2)
-    ]  # fmt: skip
+def _factors(context: Any, builder: Any, array_types: Any, args: Any, v: Any, columns: int) -> tuple[Any, Any]:
+    """The values of all odd and of all even forms at a point, a byte each: sums of three and of two table rows.
+
+    args: the tables outer, high, low and keys, and the evens with their row.
+    """
+    high_mask = ir.Constant(I64, (1 << INNER_BITS - LOW_BITS) - 1)
+    picks = [
+        builder.lshr(v, ir.Constant(I64, INNER_BITS)),
+        builder.and_(builder.lshr(v, ir.Constant(I64, LOW_BITS)), high_mask),
+        builder.and_(v, ir.Constant(I64, (1 << LOW_BITS) - 1)),
+        v,
+        args[5],
+    ]
+    rows = [_bytes(builder, context, array_types[k], args[k], pick, columns) for k, pick in enumerate(picks)]
     return builder.add(builder.add(rows[0], rows[1]), rows[2]), builder.add(rows[3], rows[4])
 
 
-@intrinsic(prefer_literal=True)
-def product(typingctx, outer, line, high, i, low, j, keys, v, evens, u, flips, lanes):
-    """(−1)^flips Π f_d / 4 at a point as a float64: exact where it is below 2^53 in size, not below it elsewhere.
+def _alternate(builder: Any, vector: Any) -> list[Any]:
+    """The lanes of even and those of odd number."""
+    half = vector.type.count // 2
+    return [
+        builder.shuffle_vector(
+            vector, vector, ir.Constant(ir.VectorType(I32, half), [2 * k + first for k in range(half)])
+        )
+        for first in (0, 1)
+    ]
 
-    The odd forms are the sum of a row of outer, high and low, the even ones that of a row of keys and evens.
+
+@intrinsic(prefer_literal=True)
+def multiply(typingctx, products, points, k, outer, high, low, keys, evens, u, flips, lanes):
+    """(−1)^flips (Π v) Π f_d / 4 at the points k … k + POINTS − 1 of a list, to float64 products.
+
+    A product is exact where it is below 2^53 in size, and not below 2^53 elsewhere.  points: int64, numbers of
+    v's in the tile.  The odd forms of a point are the sum of a row of outer (by v's outer bits), one of high
+    and one of low (by its inner bits), the even ones that of row v of keys and row u of evens.
     """
     columns = literal(lanes)
     index = types.int64
-    signature = types.float64(outer, index, high, index, low, index, keys, index, evens, index, index, lanes)
+    signature = types.void(products, points, index, outer, high, low, keys, evens, index, index, lanes)
 
     def emit(context, builder, sig, args):
-        odd, even = (widen(builder, part, I16) for part in _factors(context, builder, sig.args, args, columns))
-        left, right = (widen(builder, half, I32) for half in halves(builder, builder.mul(odd, even)))
+        first = element_pointer(context, builder, sig.args[1], args[1], args[2])
+        numbers = load_vector(builder, first, I64, POINTS)
+        parts = [
+            _factors(context, builder, sig.args[3:], args[3:], builder.extract_element(numbers, lane), columns)
+            for lane in (ir.Constant(I32, k) for k in range(POINTS))
+        ]
+        odd, even = (widen(builder, _joined(builder, list(half)), I16) for half in zip(*parts, strict=True))
+        both = builder.bitcast(builder.mul(odd, even), ir.VectorType(I32, POINTS * columns // 2))
+        shift = ir.Constant(both.type, [16] * both.type.count)
+        left, right = builder.ashr(builder.shl(both, shift), shift), builder.ashr(both, shift)
         factors = builder.mul(left, right)
         result = builder.sitofp(factors, ir.VectorType(F64, factors.type.count))
-        while result.type.count > 2:
-            result = builder.fmul(*halves(builder, result))
-        ends = (builder.extract_element(result, ir.Constant(I32, k)) for k in range(2))
-        sign = builder.shl(args[10], ir.Constant(I64, 63))
-        return builder.bitcast(builder.xor(builder.bitcast(builder.fmul(*ends), I64), sign), F64)
+        while result.type.count > POINTS:
+            result = builder.fmul(*_alternate(builder, result))
+        count_bits = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(numbers.type, [numbers.type]), f"llvm.ctpop.v{POINTS}i64"
+        )
+        minus = builder.add(
+            builder.call(count_bits, [numbers]), _repeated(builder, _single(builder, args[9]), POINTS)
+        )
+        signs = builder.shl(minus, ir.Constant(minus.type, [63] * POINTS))
+        result = builder.bitcast(builder.xor(builder.bitcast(result, minus.type), signs), result.type)
+        _store(builder, result, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
+        return context.get_dummy_value()
 
     return signature, emit
 
 
+def _single(builder: Any, value: Any) -> Any:
+    """A vector of one lane."""
+    return builder.insert_element(
+        ir.Constant(ir.VectorType(value.type, 1), ir.Undefined), value, ir.Constant(I32, 0)
+    )
+
+
 @intrinsic(prefer_literal=True)
-def store_factors(typingctx, target, outer, line, high, i, low, j, keys, v, evens, u, lanes):
-    """The factors that :func:`product` multiplies, to target: int8[2 · lanes]."""
+def store_factors(typingctx, target, outer, high, low, keys, evens, u, v, lanes):
+    """The factors that :func:`multiply` multiplies at one point, to target: int8[2 · lanes]."""
     columns = literal(lanes)
-    index = types.int64
-    signature = types.void(target, outer, index, high, index, low, index, keys, index, evens, index, lanes)
+    signature = types.void(target, outer, high, low, keys, evens, types.int64, types.int64, lanes)
 
     def emit(context, builder, sig, args):
-        for k, part in enumerate(_factors(context, builder, sig.args[1:], args[1:], columns)):
+        for k, part in enumerate(_factors(context, builder, sig.args[1:], args[1:], args[7], columns)):
             to = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, k * columns))
             _store(builder, part, to, 1)
         return context.get_dummy_value()

@@ -13,6 +13,8 @@ LONGEST_ROW = 124
 """Places: the elements of a component and one more fit 63 bits, sign left out."""
 STAGE = 4
 """Even forms whose rows of dead points are joined at once."""
+LONGEST_STAGE = 6
+"""The same for the last stage, which nearly every u needs anew."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,15 @@ class Shape:
     Attributes:
         lanes: bytes that hold the values of all odd forms of a point, or of all even ones; unused ones hold 1.
         pairs: joint tables of odd forms.
-        stages: groups of STAGE even forms.
+        stages: groups of even forms, of STAGE each but the last one.
+        last: even forms of the last stage.
         reach: no |q(u)| or |q(v)| of an even form exceeds it.
     """
 
     lanes: int
     pairs: int
     stages: int
+    last: int
     reach: int
 
     @classmethod
@@ -46,7 +50,9 @@ class Shape:
         reach = max((half.bound for half in halves), default=0)
         _require(reach < 64, "half an even factor in 7 bits")
         lanes = 16 if max(len(forms.odd), len(forms.even)) <= 16 else 32
-        return cls(lanes, -(-len(forms.odd) // 2), -(-len(forms.even) // STAGE), reach)
+        evens = len(forms.even)
+        stages = 1 + max(0, -(-(evens - LONGEST_STAGE) // STAGE))
+        return cls(lanes, -(-len(forms.odd) // 2), stages, evens - STAGE * (stages - 1), reach)
 
 
 def _require(condition: bool, what: str) -> None:

@@ -20,8 +20,7 @@ class UBlock(NamedTuple):
     Attributes:
         us: int64[u's], natural masks.
         evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
-        rows: int16[u's, STAGE · stages], the row of a tile's even table that has the v's whose q(v) is −q(u);
-            row 0 where there is none.
+        rows: int16[u's, even forms], the row of a tile's even table that has the v's whose q(v) is −q(u).
         changed: int64[u's], the first stage whose rows are not those of the u before.
     """
 
@@ -40,7 +39,7 @@ class Tile(NamedTuple):
         free: natural mask of the elements that differ among them.
         beyond: uint64[words], bit x set where there is no v number x (fewer than 2^INNER_BITS v's).
         even_rows: uint64[rows, words], bit x of row 1 + form · values + reach + q set where the v number x has
-            that q; row 0 is empty.
+            that q; row 0 has none.
         keys: int8[2^bits, lanes], q(v) of each even form, 1 in unused lanes.
     """
 
