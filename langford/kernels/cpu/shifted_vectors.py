@@ -13,9 +13,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector, widen
+from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector
 
-I8, F64 = ir.IntType(8), ir.DoubleType()
+I8 = ir.IntType(8)
 ROW_WORDS = 8
 """64-bit words of a row."""
 ROW_BYTES = 8 * ROW_WORDS
@@ -27,13 +27,11 @@ CHOICES = WINDOW + 1
 """Rows to choose from for one form."""
 ROW = ir.VectorType(I64, ROW_WORDS)
 INNER_BITS = 9
-LOW_BITS = 5
-"""Inner bits in the low table of odd values; the others are in the high one."""
-POINTS = 4
-"""Points multiplied at once."""
+"""The lowest bits of a v, in which the v's of a line differ."""
 
 
-def _store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
+def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
+    """Store a vector with no more than this alignment, in bytes."""
     builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer())).align = alignment
 
 
@@ -41,7 +39,7 @@ def _row(builder: Any, pointer: Any) -> Any:
     return load_vector(builder, pointer, I64, ROW_WORDS)
 
 
-def _bytes(builder: Any, context: Any, array_type: Any, array: Any, row: Any, lanes: int) -> Any:
+def byte_row(builder: Any, context: Any, array_type: Any, array: Any, row: Any, lanes: int) -> Any:
     """Row ``row`` of an int8 array with ``lanes`` columns."""
     at = builder.mul(row, ir.Constant(I64, lanes))
     return load_vector(builder, element_pointer(context, builder, array_type, array, at), I8, lanes)
@@ -54,16 +52,7 @@ def _broadcast(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(single, single, mask)
 
 
-def _joined(builder: Any, vectors: list[Any]) -> Any:
-    """Vectors one after the other; as many as a power of 2."""
-    while len(vectors) > 1:
-        lanes = list(range(2 * vectors[0].type.count))
-        mask = ir.Constant(ir.VectorType(I32, len(lanes)), lanes)
-        vectors = [builder.shuffle_vector(*vectors[k : k + 2], mask) for k in range(0, len(vectors), 2)]
-    return vectors[0]
-
-
-def _repeated(builder: Any, vector: Any, times: int) -> Any:
+def repeated(builder: Any, vector: Any, times: int) -> Any:
     """A vector several times over."""
     mask = ir.Constant(ir.VectorType(I32, vector.type.count * times), [*range(vector.type.count)] * times)
     return builder.shuffle_vector(vector, vector, mask)
@@ -81,8 +70,8 @@ def add_step(typingctx, table, at, source, steps, step, lanes, rows):
             return element_pointer(context, builder, sig.args[0], args[0], start)
 
         before = load_vector(builder, rows_at(args[2]), I8, columns * count)
-        added = _repeated(builder, _bytes(builder, context, sig.args[3], args[3], args[4], columns), count)
-        _store(builder, builder.add(before, added), rows_at(args[1]), 1)
+        added = repeated(builder, byte_row(builder, context, sig.args[3], args[3], args[4], columns), count)
+        store(builder, builder.add(before, added), rows_at(args[1]), 1)
         return context.get_dummy_value()
 
     return signature, emit
@@ -110,7 +99,7 @@ def join_stage(typingctx, dead, to, table, rows, at, words, count):
         with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
             word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
             parts = [_row(builder, builder.gep(source, [word])) for source in sources]
-            _store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
+            store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -147,7 +136,7 @@ def count_rows(typingctx, rows, at, low, i, high, j):
                 for first in (0, 2)
             )
             row = builder.and_(low_half, high_half)
-            _store(builder, row, builder.gep(target, [ir.Constant(I64, value * ROW_WORDS)]), 8)
+            store(builder, row, builder.gep(target, [ir.Constant(I64, value * ROW_WORDS)]), 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -173,7 +162,7 @@ def join_pair(typingctx, joint, at, rows, first, second):
         for s, right in enumerate(theirs):
             for r, left in enumerate(ours):
                 to = builder.gep(target, [ir.Constant(I64, (s * CHOICES + r) * ROW_WORDS)])
-                _store(builder, builder.or_(left, right), to, 8)
+                store(builder, builder.or_(left, right), to, 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -194,8 +183,8 @@ def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
         values = load_vector(
             builder, element_pointer(context, builder, sig.args[1], args[1], start), I8, columns * count
         )
-        base = _bytes(builder, context, sig.args[3], args[3], ir.Constant(I64, 0), columns)
-        row = builder.sub(_repeated(builder, base, count), values)
+        base = byte_row(builder, context, sig.args[3], args[3], ir.Constant(I64, 0), columns)
+        row = builder.sub(repeated(builder, base, count), values)
         most = ir.Constant(row.type, [WINDOW] * row.type.count)
         row = builder.select(builder.icmp_unsigned("<", row, most), row, most)
         pairs = ir.VectorType(I16, row.type.count // 2)
@@ -209,7 +198,7 @@ def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
         tables = ir.Constant(pairs, [CHOICES**2 * k for k in range(columns // 2)] * count)
         index = builder.mul(builder.add(index, tables), every(ROW_BYTES))
         start = builder.lshr(start, ir.Constant(I64, 1))
-        _store(builder, index, element_pointer(context, builder, sig.args[0], args[0], start), 2)
+        store(builder, index, element_pointer(context, builder, sig.args[0], args[0], start), 2)
         return context.get_dummy_value()
 
     return signature, emit
@@ -238,7 +227,7 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
             gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
         alive = builder.not_(gone)
-        _store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
+        store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
         some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
         some = builder.zext(some, I64)
         at = builder.mul(some, ir.Constant(I64, ROW_WORDS))
@@ -248,116 +237,7 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
         )
         mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
         found = builder.add(within, builder.shuffle_vector(first, first, mask))
-        _store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
+        store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
         return builder.add(args[2], builder.ctpop(some))
-
-    return signature, emit
-
-
-@intrinsic(prefer_literal=True)
-def fetch_early(typingctx, array, row, lanes):
-    """Ask for a row of an int8 array with ``lanes`` columns, which is read soon."""
-    columns = literal(lanes)
-
-    def emit(context, builder, sig, args):
-        at = builder.mul(args[1], ir.Constant(I64, columns))
-        pointer = element_pointer(context, builder, sig.args[0], args[0], at)
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32]), "llvm.prefetch.p0"
-        )
-        read, near, data = (ir.Constant(I32, value) for value in (0, 3, 1))
-        builder.call(function, [pointer, read, near, data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, lanes), emit
-
-
-def _factors(context: Any, builder: Any, array_types: Any, args: Any, v: Any, columns: int) -> tuple[Any, Any]:
-    """The values of all odd and of all even forms at a point, a byte each: sums of three and of two table rows.
-
-    args: the tables outer, high, low and keys, and the evens with their row.
-    """
-    high_mask = ir.Constant(I64, (1 << INNER_BITS - LOW_BITS) - 1)
-    picks = [
-        builder.lshr(v, ir.Constant(I64, INNER_BITS)),
-        builder.and_(builder.lshr(v, ir.Constant(I64, LOW_BITS)), high_mask),
-        builder.and_(v, ir.Constant(I64, (1 << LOW_BITS) - 1)),
-        v,
-        args[5],
-    ]
-    rows = [_bytes(builder, context, array_types[k], args[k], pick, columns) for k, pick in enumerate(picks)]
-    return builder.add(builder.add(rows[0], rows[1]), rows[2]), builder.add(rows[3], rows[4])
-
-
-def _alternate(builder: Any, vector: Any) -> list[Any]:
-    """The lanes of even and those of odd number."""
-    half = vector.type.count // 2
-    return [
-        builder.shuffle_vector(
-            vector, vector, ir.Constant(ir.VectorType(I32, half), [2 * k + first for k in range(half)])
-        )
-        for first in (0, 1)
-    ]
-
-
-@intrinsic(prefer_literal=True)
-def multiply(typingctx, products, points, k, outer, high, low, keys, evens, u, flips, lanes):
-    """(−1)^flips (Π v) Π f_d / 4 at the points k … k + POINTS − 1 of a list, to float64 products.
-
-    A product is exact where it is below 2^53 in size, and not below 2^53 elsewhere.  points: int64, numbers of
-    v's in the tile.  The odd forms of a point are the sum of a row of outer (by v's outer bits), one of high
-    and one of low (by its inner bits), the even ones that of row v of keys and row u of evens.
-    """
-    columns = literal(lanes)
-    index = types.int64
-    signature = types.void(products, points, index, outer, high, low, keys, evens, index, index, lanes)
-
-    def emit(context, builder, sig, args):
-        first = element_pointer(context, builder, sig.args[1], args[1], args[2])
-        numbers = load_vector(builder, first, I64, POINTS)
-        parts = [
-            _factors(context, builder, sig.args[3:], args[3:], builder.extract_element(numbers, lane), columns)
-            for lane in (ir.Constant(I32, k) for k in range(POINTS))
-        ]
-        odd, even = (widen(builder, _joined(builder, list(half)), I16) for half in zip(*parts, strict=True))
-        both = builder.bitcast(builder.mul(odd, even), ir.VectorType(I32, POINTS * columns // 2))
-        shift = ir.Constant(both.type, [16] * both.type.count)
-        left, right = builder.ashr(builder.shl(both, shift), shift), builder.ashr(both, shift)
-        factors = builder.mul(left, right)
-        result = builder.sitofp(factors, ir.VectorType(F64, factors.type.count))
-        while result.type.count > POINTS:
-            result = builder.fmul(*_alternate(builder, result))
-        count_bits = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(numbers.type, [numbers.type]), f"llvm.ctpop.v{POINTS}i64"
-        )
-        minus = builder.add(
-            builder.call(count_bits, [numbers]), _repeated(builder, _single(builder, args[9]), POINTS)
-        )
-        signs = builder.shl(minus, ir.Constant(minus.type, [63] * POINTS))
-        result = builder.bitcast(builder.xor(builder.bitcast(result, minus.type), signs), result.type)
-        _store(builder, result, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
-        return context.get_dummy_value()
-
-    return signature, emit
-
-
-def _single(builder: Any, value: Any) -> Any:
-    """A vector of one lane."""
-    return builder.insert_element(
-        ir.Constant(ir.VectorType(value.type, 1), ir.Undefined), value, ir.Constant(I32, 0)
-    )
-
-
-@intrinsic(prefer_literal=True)
-def store_factors(typingctx, target, outer, high, low, keys, evens, u, v, lanes):
-    """The factors that :func:`multiply` multiplies at one point, to target: int8[2 · lanes]."""
-    columns = literal(lanes)
-    signature = types.void(target, outer, high, low, keys, evens, types.int64, types.int64, lanes)
-
-    def emit(context, builder, sig, args):
-        for k, part in enumerate(_factors(context, builder, sig.args[1:], args[1:], args[7], columns)):
-            to = element_pointer(context, builder, sig.args[0], args[0], ir.Constant(I64, k * columns))
-            _store(builder, part, to, 1)
-        return context.get_dummy_value()
 
     return signature, emit

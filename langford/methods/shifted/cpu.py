@@ -11,7 +11,8 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue, zero_sum
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.shifted import build_tile_sum, patterns
+from langford.kernels.cpu.shifted import build_tile_sum
+from langford.kernels.cpu.shifted_patterns import patterns
 from langford.kernels.cpu.shifted_vectors import INNER_BITS, ROW_WORDS
 from langford.methods.shifted.components import Integers, natural
 from langford.methods.shifted.forms import half_forms
