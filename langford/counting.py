@@ -27,7 +27,7 @@ def count(problem: Problem | int, method: str | None = None, device: str | Devic
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: "polyphase", "godfrey", "miller" or "regular"; by default the fastest that applies.
+        method: "polyphase", "shifted", "godfrey", "miller" or "regular"; by default the fastest that applies.
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
 
     Raises:

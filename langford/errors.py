@@ -19,6 +19,10 @@ class BadDepth(LangfordError):
     """The task depth p is outside what the method can split this problem into."""
 
 
+class BadSeed(LangfordError):
+    """The method has no sums for this seed."""
+
+
 class TaskIndexOutOfRange(LangfordError):
     """A task index is not below the campaign's number of tasks."""
 

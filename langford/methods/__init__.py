@@ -12,9 +12,12 @@ from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.plan import Evaluator, Method, Plan, PlanKey
 from langford.methods.polyphase import Polyphase
+from langford.methods.shifted import Shifted
 from langford.problem import Problem
 
-METHODS: dict[str, Method] = {method.name: method for method in (Polyphase(), Godfrey(), Miller(), Regular())}
+METHODS: dict[str, Method] = {
+    method.name: method for method in (Polyphase(), Shifted(), Godfrey(), Miller(), Regular())
+}
 """Fastest first: the first one that applies is the default."""
 
 __all__ = [
@@ -55,6 +58,6 @@ def default_method(problem: Problem) -> Method:
 def plan_of(key: PlanKey) -> Plan:
     """The plan that a key names, with its evaluators; the last few are kept.
 
-    Raises MethodDoesNotApply or BadDepth.
+    Raises MethodDoesNotApply, BadDepth or BadSeed.
     """
-    return find_method(key.method, key.problem).plan(key.problem, key.depth)
+    return find_method(key.method, key.problem).plan(key.problem, key.depth, key.seed)

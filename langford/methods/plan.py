@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.devices import CPU, Device
-from langford.errors import BadDepth, MethodDoesNotApply, TaskIndexOutOfRange
+from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.loading import load
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
+
+LARGEST_SEED = 2**31 - 1
+"""Fits every database's integers."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +32,23 @@ class PlanKey:
         problem: what is counted.
         method: how, by name.
         depth: the task depth p.
+        seed: which of a method's sums; 0, the default, for a method that has only one.
     """
 
     problem: Problem
     method: str
     depth: int
+    seed: int = 0
 
     @property
     def name(self) -> str:
         """A short unique name, like "langford-12-polyphase-8": what a campaign of the plan is called by default."""
-        return f"{self.problem.name}-{self.method}-{self.depth}"
+        seed = f"-seed-{self.seed}" if self.seed else ""
+        return f"{self.problem.name}-{self.method}-{self.depth}{seed}"
 
     def __str__(self) -> str:
-        return f"{self.problem.name} by {self.method} at depth {self.depth}"
+        seed = f" with seed {self.seed}" if self.seed else ""
+        return f"{self.problem.name} by {self.method} at depth {self.depth}{seed}"
 
 
 class Evaluator(Protocol):
@@ -59,6 +66,7 @@ class Plan(ABC):
         method: what made the plan.
         problem: what is counted.
         depth: the task depth p.
+        seed: which of the method's sums, 0 by default.
         multiplier: the sum of all partial values is ``multiplier`` times the number of arrangements.
         work: estimated work of each task, float64[tasks], in the method's unit.
     """
@@ -66,14 +74,14 @@ class Plan(ABC):
     multiplier: int
     work: NDArray[np.float64]
 
-    def __init__(self, method: Method, problem: Problem, depth: int) -> None:
-        self.method, self.problem, self.depth = method, problem, depth
+    def __init__(self, method: Method, problem: Problem, depth: int, seed: int = 0) -> None:
+        self.method, self.problem, self.depth, self.seed = method, problem, depth, seed
         self._evaluators: dict[Device, Evaluator] = {}
 
     @property
     def key(self) -> PlanKey:
         """The plan's identity."""
-        return PlanKey(self.problem, self.method.name, self.depth)
+        return PlanKey(self.problem, self.method.name, self.depth, self.seed)
 
     @property
     def tasks(self) -> range:
@@ -150,6 +158,7 @@ class Method(ABC):
         speed: for forecasts, by copies; the entry 0 is for any other number of copies.
         probe_depth: a depth whose tasks take seconds at most, however large the problem; None when only the
             suggested depth of each problem is known to be deep enough.
+        seeded: whether a seed chooses among many sums with the same total.
     """
 
     name: ClassVar[str]
@@ -158,6 +167,7 @@ class Method(ABC):
     evaluators: ClassVar[Mapping[str, str]]
     speed: ClassVar[Mapping[int, Speed]]
     probe_depth: ClassVar[int | None] = None
+    seeded: ClassVar[bool] = False
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
@@ -175,8 +185,8 @@ class Method(ABC):
     def suggested_depth(self, problem: Problem) -> int:
         """A depth whose tasks take about a second to a minute each on one core."""
 
-    def plan(self, problem: Problem, depth: int) -> Plan:
-        """Split the problem; raises MethodDoesNotApply or BadDepth."""
+    def plan(self, problem: Problem, depth: int, seed: int = 0) -> Plan:
+        """Split the problem; raises MethodDoesNotApply, BadDepth or BadSeed."""
         reason = self.refusal(problem)
         if reason:
             raise MethodDoesNotApply(f"{self.name} cannot count {problem.name}: {reason}")
@@ -184,7 +194,12 @@ class Method(ABC):
         if depth not in depths:
             step = "even depths " if depths.step == 2 else "depths "
             raise BadDepth(f"{self.name} splits {problem.name} at {step}{depths[0]}..{depths[-1]}, not {depth}")
-        plan: Plan = load(self.plans)(self, problem, depth)
+        if seed and not self.seeded:
+            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted")
+        if not 0 <= seed <= LARGEST_SEED:
+            raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
+        choices = (problem, depth, seed) if self.seeded else (problem, depth)
+        plan: Plan = load(self.plans)(self, *choices)
         return plan
 
     def require_kernel(self, device_kind: str) -> None:

@@ -149,7 +149,9 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "L(2,8) = 150" in done.stdout
 
 
-@pytest.mark.parametrize(("method", "n"), [("polyphase", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)])
+@pytest.mark.parametrize(
+    ("method", "n"), [("polyphase", 19), ("shifted", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)]
+)
 def test_forecasts_are_of_the_right_order(monkeypatch: pytest.MonkeyPatch, method: str, n: int) -> None:
     # The forecast and the tasks are measured one after the other: not by a clock that runs on while other
     # processes have the cores.

@@ -15,10 +15,10 @@ from tests.brute_force import arrangements
 
 LARGEST = {
     # (variant, copies): the largest n that each method counts in under a second
-    ("langford", 2): {"polyphase": 16, "godfrey": 14, "miller": 13, "regular": 11},
-    ("skolem", 2): {"polyphase": 16, "godfrey": 14, "miller": 13, "regular": 10},
-    ("hooked-skolem", 2): {"polyphase": 15, "godfrey": 12, "miller": 11, "regular": 9},
-    ("hooked-langford", 2): {"polyphase": 15, "godfrey": 12, "miller": 11, "regular": 9},
+    ("langford", 2): {"polyphase": 16, "shifted": 16, "godfrey": 14, "miller": 13, "regular": 11},
+    ("skolem", 2): {"polyphase": 16, "shifted": 16, "godfrey": 14, "miller": 13, "regular": 10},
+    ("hooked-skolem", 2): {"polyphase": 15, "shifted": 15, "godfrey": 12, "miller": 11, "regular": 9},
+    ("hooked-langford", 2): {"polyphase": 15, "shifted": 15, "godfrey": 12, "miller": 11, "regular": 9},
     ("langford", 3): {"miller": 13, "regular": 8},
     ("skolem", 3): {"miller": 12, "regular": 8},
     ("langford", 4): {"miller": 10, "regular": 5},

@@ -1,0 +1,243 @@
+"""Vector building blocks of the shifted sum's kernel, as LLVM IR (:mod:`langford.kernels.cpu.ir`).
+
+A *row* is 512 bits, one for each v of a line: eight words of 64 bits.  Vectors are written at that width;
+LLVM splits them where the processor's are shorter.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector
+
+I8 = ir.IntType(8)
+ROW_WORDS = 8
+"""64-bit words of a row."""
+ROW_BYTES = 8 * ROW_WORDS
+INNER_VALUES = 10
+"""Values that a count over nine bits can take."""
+WINDOW = 4
+"""Values of an odd form that have a row; any other has the empty row."""
+CHOICES = WINDOW + 1
+"""Rows to choose from for one form."""
+ROW = ir.VectorType(I64, ROW_WORDS)
+INNER_BITS = 9
+"""The lowest bits of a v, in which the v's of a line differ."""
+
+
+def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
+    """Store a vector with no more than this alignment, in bytes."""
+    builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer())).align = alignment
+
+
+def _row(builder: Any, pointer: Any) -> Any:
+    return load_vector(builder, pointer, I64, ROW_WORDS)
+
+
+def byte_row(builder: Any, context: Any, array_type: Any, array: Any, row: Any, lanes: int) -> Any:
+    """Row ``row`` of an int8 array with ``lanes`` columns."""
+    at = builder.mul(row, ir.Constant(I64, lanes))
+    return load_vector(builder, element_pointer(context, builder, array_type, array, at), I8, lanes)
+
+
+def _broadcast(builder: Any, value: Any) -> Any:
+    """A row with the same word everywhere."""
+    single = builder.insert_element(ir.Constant(ROW, ir.Undefined), value, ir.Constant(I32, 0))
+    mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
+    return builder.shuffle_vector(single, single, mask)
+
+
+def repeated(builder: Any, vector: Any, times: int) -> Any:
+    """A vector several times over."""
+    mask = ir.Constant(ir.VectorType(I32, vector.type.count * times), [*range(vector.type.count)] * times)
+    return builder.shuffle_vector(vector, vector, mask)
+
+
+@intrinsic(prefer_literal=True)
+def add_step(typingctx, table, at, source, steps, step, lanes, rows):
+    """Rows ``at``, at + 1, … of a table = its rows from ``source`` on, plus a row of steps; flat int8 arrays."""
+    columns, count = literal(lanes), literal(rows)
+    signature = types.void(table, types.int64, types.int64, steps, types.int64, lanes, rows)
+
+    def emit(context, builder, sig, args):
+        def rows_at(row: Any) -> Any:
+            start = builder.mul(row, ir.Constant(I64, columns))
+            return element_pointer(context, builder, sig.args[0], args[0], start)
+
+        before = load_vector(builder, rows_at(args[2]), I8, columns * count)
+        added = repeated(builder, byte_row(builder, context, sig.args[3], args[3], args[4], columns), count)
+        store(builder, builder.add(before, added), rows_at(args[1]), 1)
+        return context.get_dummy_value()
+
+    return signature, emit
+
+
+@intrinsic(prefer_literal=True)
+def join_stage(typingctx, dead, to, table, rows, at, words, count):
+    """dead[to : to + words] = dead[to − words : to] | some rows of a table of ``words`` words each.
+
+    dead, table: uint64; rows: int16, the numbers of the table's rows, ``count`` of them from ``at`` on.
+    words: a multiple of ROW_WORDS.
+    """
+    joined = literal(count)
+    index = types.int64
+    signature = types.void(dead, index, table, rows, index, index, count)
+
+    def emit(context, builder, sig, args):
+        numbers = element_pointer(context, builder, sig.args[3], args[3], args[4])
+        sources = [element_pointer(context, builder, sig.args[0], args[0], builder.sub(args[1], args[5]))]
+        for k in range(joined):
+            number = builder.sext(builder.load(builder.gep(numbers, [ir.Constant(I64, k)])), I64)
+            start = builder.mul(number, args[5])
+            sources.append(element_pointer(context, builder, sig.args[2], args[2], start))
+        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
+        with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
+            word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
+            parts = [_row(builder, builder.gep(source, [word])) for source in sources]
+            store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
+        return context.get_dummy_value()
+
+    return signature, emit
+
+
+@intrinsic
+def count_rows(typingctx, rows, at, low, i, high, j):
+    """Fill INNER_VALUES rows from word ``at`` on: bit x of row k is set where a count over the bits of x is k.
+
+    The count is the sum of two, given bit by bit: that over the six low bits by three words low[4 i:], the
+    same in every word of a row; that over the three high bits by two rows high[16 j:].
+    """
+    signature = types.void(rows, types.int64, low, types.int64, high, types.int64)
+
+    def emit(context, builder, sig, args):
+        words = element_pointer(context, builder, sig.args[2], args[2], builder.mul(args[3], ir.Constant(I64, 4)))
+        planes = element_pointer(context, builder, sig.args[4], args[4], builder.mul(args[5], ir.Constant(I64, 16)))
+        a = [_broadcast(builder, builder.load(builder.gep(words, [ir.Constant(I64, k)]))) for k in range(3)]
+        b = [_row(builder, builder.gep(planes, [ir.Constant(I64, 8 * k)])) for k in range(2)]
+        carry = builder.and_(a[0], b[0])
+        half = builder.xor(a[1], b[1])
+        above = builder.or_(builder.and_(a[1], b[1]), builder.and_(half, carry))
+        bits = [
+            builder.xor(a[0], b[0]),
+            builder.xor(half, carry),
+            builder.xor(a[2], above),
+            builder.and_(a[2], above),
+        ]
+        missing = [builder.not_(bit) for bit in bits]
+        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
+        for value in range(INNER_VALUES):
+            low_half, high_half = (
+                builder.and_(*((bits if value >> k & 1 else missing)[k] for k in (first, first + 1)))
+                for first in (0, 2)
+            )
+            row = builder.and_(low_half, high_half)
+            store(builder, row, builder.gep(target, [ir.Constant(I64, value * ROW_WORDS)]), 8)
+        return context.get_dummy_value()
+
+    return signature, emit
+
+
+@intrinsic
+def join_pair(typingctx, joint, at, rows, first, second):
+    """Fill CHOICES² rows from word ``at`` on: row r + CHOICES · s is row r of one form or row s of the other.
+
+    first, second: the word where the WINDOW rows of each form begin; r or s = WINDOW stands for the empty row.
+    """
+    signature = types.void(joint, types.int64, rows, types.int64, types.int64)
+
+    def emit(context, builder, sig, args):
+        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
+        ours, theirs = (
+            [
+                *(_row(builder, builder.gep(pointer, [ir.Constant(I64, k * ROW_WORDS)])) for k in range(WINDOW)),
+                ir.Constant(ROW, [0] * ROW_WORDS),
+            ]
+            for pointer in (element_pointer(context, builder, sig.args[2], args[2], start) for start in args[3:])
+        )
+        for s, right in enumerate(theirs):
+            for r, left in enumerate(ours):
+                to = builder.gep(target, [ir.Constant(I64, (s * CHOICES + r) * ROW_WORDS)])
+                store(builder, builder.or_(left, right), to, 8)
+        return context.get_dummy_value()
+
+    return signature, emit
+
+
+@intrinsic(prefer_literal=True)
+def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
+    """Where the rows of some lines are in the joint tables, in bytes, for each pair of forms.
+
+    chosen: uint16[all lines · lanes / 2].  outer: int8[all lines · lanes], the forms' values where the inner
+    bits are 0.  bases: int8[lanes]; a form takes the row bases − outer of its window, or the empty one.
+    """
+    columns, count = literal(lanes), literal(lines)
+    signature = types.void(chosen, outer, types.int64, bases, lanes, lines)
+
+    def emit(context, builder, sig, args):
+        start = builder.mul(args[2], ir.Constant(I64, columns))
+        values = load_vector(
+            builder, element_pointer(context, builder, sig.args[1], args[1], start), I8, columns * count
+        )
+        base = byte_row(builder, context, sig.args[3], args[3], ir.Constant(I64, 0), columns)
+        row = builder.sub(repeated(builder, base, count), values)
+        most = ir.Constant(row.type, [WINDOW] * row.type.count)
+        row = builder.select(builder.icmp_unsigned("<", row, most), row, most)
+        pairs = ir.VectorType(I16, row.type.count // 2)
+
+        def every(value: int) -> Any:
+            return ir.Constant(pairs, [value] * pairs.count)
+
+        both = builder.bitcast(row, pairs)
+        first, second = builder.and_(both, every(255)), builder.lshr(both, every(8))
+        index = builder.add(first, builder.mul(second, every(CHOICES)))
+        tables = ir.Constant(pairs, [CHOICES**2 * k for k in range(columns // 2)] * count)
+        index = builder.mul(builder.add(index, tables), every(ROW_BYTES))
+        start = builder.lshr(start, ir.Constant(I64, 1))
+        store(builder, index, element_pointer(context, builder, sig.args[0], args[0], start), 2)
+        return context.get_dummy_value()
+
+    return signature, emit
+
+
+@intrinsic(prefer_literal=True)
+def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, positions, pairs):
+    """Find the living v's of a line, and append the numbers of its words that have any to a list.
+
+    living: uint64, a bit for each v of the tile, written; dead: uint64, v's with a vanishing even form;
+    joint, chosen, at: where the rows of those with a vanishing odd form are; numbers: uint16, the list, with
+    room for ROW_WORDS entries behind its end; positions: uint16[256 · ROW_WORDS], for each byte the positions
+    of its bits.  Returns the list's new end.
+    """
+    count = literal(pairs)
+    index = types.int64
+    signature = index(living, numbers, index, dead, index, joint, chosen, index, positions, pairs)
+
+    def emit(context, builder, sig, args):
+        start = builder.mul(args[4], ir.Constant(I64, ROW_WORDS))
+        gone = _row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
+        picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
+        tables = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
+        tables = builder.bitcast(tables, I8.as_pointer())
+        for pair in range(count):
+            pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
+            gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
+        alive = builder.not_(gone)
+        store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
+        some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
+        some = builder.zext(some, I64)
+        at = builder.mul(some, ir.Constant(I64, ROW_WORDS))
+        within = load_vector(builder, element_pointer(context, builder, sig.args[8], args[8], at), I16, ROW_WORDS)
+        first = builder.insert_element(
+            ir.Constant(within.type, ir.Undefined), builder.trunc(start, I16), ir.Constant(I32, 0)
+        )
+        mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
+        found = builder.add(within, builder.shuffle_vector(first, first, mask))
+        store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
+        return builder.add(args[2], builder.ctpop(some))
+
+    return signature, emit

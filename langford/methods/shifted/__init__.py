@@ -1,0 +1,40 @@
+"""The shifted sum: linear forms and constants added to Godfrey's factors make nearly all of its terms zero."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.errors import MethodDoesNotApply
+from langford.methods.plan import Method, Speed
+from langford.methods.shifted.components import Components
+from langford.methods.shifted.shape import Shape
+from langford.problem import Problem
+
+LONGEST_PREFIX = 12
+"""Elements that a task fixes in each component, at most."""
+
+
+class Shifted(Method):
+    """A second algebraic method, fastest for large n, whose partial sums a seed chooses."""
+
+    name = "shifted"
+    unit = "points"
+    plans = "langford.methods.shifted.plan:ShiftedPlan"
+    evaluators: ClassVar = {"cpu": "langford.methods.shifted.cpu:ShiftedOnCpu"}
+    speed: ClassVar = {2: Speed(instant=16, probe=20)}
+    seeded = True
+
+    def refusal(self, problem: Problem) -> str | None:
+        try:
+            Shape.of(problem)
+        except MethodDoesNotApply as error:
+            return str(error)
+        return None
+
+    def depths(self, problem: Problem) -> range:
+        """Even numbers: as many elements of u are fixed as of v."""
+        return range(0, 2 * min(Components.of(problem).longest_prefix, LONGEST_PREFIX) + 1, 2)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        """Enough tasks for every core, none longer than minutes."""
+        return min(4 * max(0, (problem.n - 12) // 4), self.depths(problem)[-1])

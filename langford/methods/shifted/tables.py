@@ -1,0 +1,104 @@
+"""The arrays that describe a part of a shifted sum to the CPU kernel, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.methods.shifted.components import outer_count
+from langford.methods.shifted.forms import Form, Forms, element
+
+LONGEST_LAG = 62
+"""A longer one has no terms, and a shift by it would be undefined."""
+
+
+class UBlock(NamedTuple):
+    """Some u's, in an order in which neighbours share as many even values as possible.
+
+    Attributes:
+        us: int64[u's], natural masks.
+        evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
+        rows: int16[u's, even forms], the row of a tile's even table that has the v's whose q(v) is −q(u).
+        changed: int64[u's], the first stage whose rows are not those of the u before.
+    """
+
+    us: NDArray[np.int64]
+    evens: NDArray[np.int8]
+    rows: NDArray[np.int16]
+    changed: NDArray[np.int64]
+
+
+class Tile(NamedTuple):
+    """The tables of 2^bits packed v's that follow each other.
+
+    Attributes:
+        bits: how many v's, as a power of two.
+        fixed: natural mask of the elements that are −1 in all of them.
+        free: natural mask of the elements that differ among them.
+        beyond: uint64[words], bit x set where there is no v number x (fewer than 2^INNER_BITS v's).
+        even_rows: uint64[rows, words], bit x of row 1 + form · values + reach + q set where the v number x has
+            that q; row 0 has none.
+        keys: int8[2^bits, lanes], q(v) of each even form, 1 in unused lanes.
+    """
+
+    bits: int
+    fixed: int
+    free: int
+    beyond: NDArray[np.uint64]
+    even_rows: NDArray[np.uint64]
+    keys: NDArray[np.int8]
+
+
+class OddForms(NamedTuple):
+    """The odd forms as linear forms of v.
+
+    For fixed u the coefficient of v_k is the sum of two signs: of its neighbours u_{k−e} and u_{k+e+1}, or of
+    the only neighbour and the sign that ℓ_d has at v_k.  It is −2, 0 or 2.
+
+    Attributes:
+        lags: int64[forms], e, for d = 2e+1.
+        left, right: int64[forms], elements of v with a neighbour u_{k−e}, with one u_{k+e+1}.
+        negative: int64[forms], elements of v with one neighbour and a sign −1 in ℓ_d.
+        u_once, u_negative: int64[forms], elements of u that ℓ_d has, those with a sign −1.
+        constants: int64[forms], c_d.
+        order: int64[elements], the element of v at each packed bit.
+        gaps: int64[·], elements below v's last one that are not filled, from the highest.
+        inner: how many filled elements of v precede the inner ones.
+    """
+
+    lags: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    negative: NDArray[np.int64]
+    u_once: NDArray[np.int64]
+    u_negative: NDArray[np.int64]
+    constants: NDArray[np.int64]
+    order: NDArray[np.int64]
+    gaps: NDArray[np.int64]
+    inner: int
+
+    @classmethod
+    def of(cls, forms: Forms, prefix: int, inner: int) -> OddForms:
+        """The odd forms, and v packed as tasks need it that fix ``prefix`` elements."""
+        masks = np.array([_odd_masks(form) for form in forms.odd], np.int64).reshape(-1, 7)
+        lags, left, right, negative, u_once, u_negative, constants = np.ascontiguousarray(masks.T)
+        split = forms.components
+        order = np.array(split.v_order(prefix, inner), np.int64)
+        before = (outer_count(len(split.v), prefix, inner) + 1) // 2
+        gaps = np.array(split.gaps(), np.int64)
+        return cls(lags, left, right, negative, u_once, u_negative, constants, order, gaps, before)
+
+
+def _odd_masks(form: Form) -> tuple[int, ...]:
+    """The numbers of one odd form, in the order of OddForms."""
+    left = sum(1 << element(j) for i, j in form.pairs if i % 2)
+    right = sum(1 << element(i) for i, j in form.pairs if j % 2)
+    negative, u_negative = (
+        sum(1 << element(place) for place, sign in form.signs.items() if sign < 0 and place % 2 == parity)
+        for parity in (0, 1)
+    )
+    u_once = sum(1 << element(place) for place in form.signs if place % 2)
+    lag = min(form.difference // 2, LONGEST_LAG)
+    return lag, left, right, negative, u_once, u_negative, form.constant
