@@ -52,10 +52,10 @@ def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> Eve
 
 
 def new_campaign(ledger: Ledger) -> Campaign:
-    """The campaign in a ledger, and two workers, "a" and "b"."""
+    """The campaign in a ledger, and two workers, "a" and "b", each on a host of its own."""
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
     for worker in "ab":
-        ledger.enrol(worker, "host", "1")
+        ledger.enrol(worker, f"host-{worker}", "1")
     return campaign
 
 
