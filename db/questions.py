@@ -9,7 +9,7 @@ from sqlalchemy import Connection, or_, select, update
 from db import replication, transitions
 from db.dialects import Now, among
 from db.models import Attempt, Result, Witness, Worker
-from db.states import EventKind, Outcome
+from db.states import EventKind
 
 
 def question(
@@ -17,8 +17,12 @@ def question(
 ) -> list[int]:
     """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
     transitions.one_at_a_time(connection)
-    delivered = Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED])
-    chosen = [Attempt.campaign_id == campaign_id, delivered, Attempt.questioned.is_(None)]
+    # Not by their outcome: an attempt that expired may have brought a late result.
+    results = [
+        Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == campaign_id))
+        for table in (Result, Witness)
+    ]
+    chosen = [Attempt.campaign_id == campaign_id, or_(*results), Attempt.questioned.is_(None)]
     values: dict[str, object] = {}
     if tasks is not None:
         chosen.append(among(Attempt.task_index, "tasks"))

@@ -22,7 +22,7 @@ from sqlalchemy.orm import aliased
 from db import nonces, queries, transitions, voters, waiting
 from db.dialects import among
 from db.errors import UnknownWorker, WorkerDistrusted
-from db.models import Attempt, Campaign, Result, Voter, Worker
+from db.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.records import Lease
 from db.states import Outcome, VoterKind
 from db.transitions import CAMPAIGN
@@ -52,8 +52,20 @@ _CLAIMANT = (
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
+# Not by its outcome: an attempt that expired may have brought a late result.
+_HAS_RESULT = or_(
+    Attempt.id == Result.attempt_id,
+    select(Witness.id)
+    .where(
+        Witness.campaign_id == Result.campaign_id,
+        Witness.task_index == Result.task_index,
+        Witness.attempt_id == Attempt.id,
+    )
+    .correlate(Attempt, Result)
+    .exists(),
+)
 _HAS_VOTED = and_(
-    Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED]),
+    _HAS_RESULT,
     Attempt.questioned.is_(None),
     _other.kind == VoterKind.WORKER,
     or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN)),

@@ -51,10 +51,10 @@ def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> Eve
     return event
 
 
-def new_campaign(ledger: Ledger) -> Campaign:
-    """The campaign in a ledger, and two workers, "a" and "b", each on a host of its own."""
+def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
+    """The campaign in a ledger, and some workers, each on a host of its own."""
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-    for worker in "ab":
+    for worker in workers:
         ledger.enrol(worker, f"host-{worker}", "1")
     return campaign
 

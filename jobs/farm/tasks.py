@@ -102,6 +102,11 @@ class ServerTasks:
         return self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
 
     @property
+    def rechecks(self) -> int:
+        """Number of results that wait for another voter; 0 when the server never answered."""
+        return self._info.standing.rechecks if self._info else 0
+
+    @property
     def exhausted(self) -> bool:
         """Whether no task is left, and no recheck that this worker may do.
 
