@@ -200,12 +200,22 @@ class Result(ResultColumns, Base):
         voter_id: who vouches for it.
         confirmed_by: a voter, independent of the first, that found the same value; None: nobody did.
         doubt: a value of :class:`db.states.Doubt`; None: nothing contradicts it.
+        listed: whether the index of the draw has it: those of a campaign without a share cost nothing there.
     """
 
     __tablename__ = "result"
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
-        Index("result_voter", "campaign_id", "voter_id", "confirmed_by", "lot"),
+        Index("result_voter", "voter_id"),
+        Index(
+            "result_drawn",
+            "campaign_id",
+            "voter_id",
+            "confirmed_by",
+            "lot",
+            sqlite_where=text("listed = 1"),
+            postgresql_where=text("listed"),
+        ),
         Index("result_confirmed", "confirmed_by", sqlite_where=CONFIRMED, postgresql_where=CONFIRMED),
         Index("result_doubt", "campaign_id", "doubt", sqlite_where=DOUBTED, postgresql_where=DOUBTED),
     )
@@ -216,6 +226,7 @@ class Result(ResultColumns, Base):
     voter_id: Mapped[int | None]
     confirmed_by: Mapped[int | None]
     doubt: Mapped[str | None] = mapped_column(String(10))
+    listed: Mapped[bool] = mapped_column(default=False)
 
 
 class Witness(ResultColumns, Base):

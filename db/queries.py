@@ -115,7 +115,12 @@ _ATTEMPTS = (
 
 def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
     """These attempts by id; those of other campaigns, or of none, are left out."""
-    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids})
+    rows = [
+        row for row in connection.execute(_ATTEMPTS, {"attempts": attempt_ids}) if row.campaign_id == campaign_id
+    ]
+    if not rows:
+        return {}
+    lottery = Lottery(rows[0].recheck_share, rows[0].secret)
     return {
         row.id: AttemptRecord(
             row.task_index,
@@ -123,11 +128,10 @@ def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[i
             row.voter_id,
             VoterKind(row.kind),
             row.valid,
-            Lottery(row.recheck_share, row.secret),
+            lottery,
             None if row.by is None else (row.value, row.by),
         )
         for row in rows
-        if row.campaign_id == campaign_id
     }
 
 

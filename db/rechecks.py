@@ -95,7 +95,8 @@ def _available(results: Select[int, int]) -> Select[int, int]:
 _URGENT = tuple(map(_available, (waiting.DOUBTED, waiting.UNTRUSTED, waiting.UNCONFIRMED)))
 _LOWEST_LOT = (
     select(func.min(Result.lot))
-    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, Result.confirmed_by.is_(None))
+    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, Result.listed)
+    .where(Result.confirmed_by.is_(None))
     .correlate(Voter)
     .scalar_subquery()
 )
@@ -113,6 +114,7 @@ _DRAWN = _available(
     .where(
         Result.campaign_id == CAMPAIGN,
         Result.voter_id == bindparam("voter", type_=Integer),
+        Result.listed,
         Result.confirmed_by.is_(None),
         Result.lot < SHARE,
     )

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db import nonces
-from db.dialects import Now, among, given, insert_new, update_statistics
+from db.dialects import Now, among, close_to_writers, given, insert_new, update_statistics
 from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Worker
 from db.records import AttemptRecord, Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
@@ -143,7 +143,7 @@ def insert_results(
         }
         for delivery in sorted(deliveries, key=_index_of)
     ]
-    return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows}))
+    return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows, "campaign": campaign_id}))
 
 
 @cache
@@ -160,8 +160,10 @@ def _insertion(dialect: str) -> Any:
         Result.lot,
         Result.voter_id,
     ]
-    rows = given(dialect, columns).add_columns(Now())
-    new = insert_new(dialect, Result).from_select([*columns, Result.accepted], rows)
+    # Within this statement: see set_recheck_share().
+    has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
+    rows = given(dialect, columns).add_columns(Now(), has_share)
+    new = insert_new(dialect, Result).from_select([*columns, Result.accepted, Result.listed], rows)
     return new.returning(Result.task_index)
 
 
@@ -292,7 +294,12 @@ def reopen(connection: Connection, campaign_id: int) -> int:
 
 def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
     """Choose the share of the results that another voter evaluates again, from 0 to 1."""
+    # A result that arrives meanwhile waits before its statement begins, which then finds the new share.
+    close_to_writers(connection, Result)
     connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
+    if share:
+        unlisted = Result.campaign_id == campaign_id, ~Result.listed
+        connection.execute(update(Result).where(*unlisted).values(listed=True))
 
 
 _SETTLEMENTS = select(Ledger.uuid).with_for_update()

@@ -22,7 +22,7 @@ CONFIRMER = aliased(Voter)
 
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
 DRAWN: Select[int, int] = _OF_CAMPAIGN.join(Voter, Voter.id == Result.voter_id).where(
-    Result.confirmed_by.is_(None), Result.lot < SHARE
+    Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
 )
 """Results that are drawn, and that nobody has confirmed."""
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(

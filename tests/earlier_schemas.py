@@ -5,6 +5,7 @@ UNDONE = {
         "DROP TABLE voter",
         "DROP INDEX worker_voter",
         "DROP INDEX result_voter",
+        "DROP INDEX result_drawn",
         "DROP INDEX result_confirmed",
         "DROP INDEX result_doubt",
         "ALTER TABLE campaign DROP COLUMN secret",
@@ -13,6 +14,7 @@ UNDONE = {
         "ALTER TABLE result DROP COLUMN voter_id",
         "ALTER TABLE result DROP COLUMN confirmed_by",
         "ALTER TABLE result DROP COLUMN doubt",
+        "ALTER TABLE result DROP COLUMN listed",
         "ALTER TABLE result DROP COLUMN lot",
         "ALTER TABLE witness DROP COLUMN lot",
         "CREATE TABLE recheck (campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER, "

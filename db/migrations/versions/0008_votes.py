@@ -30,7 +30,10 @@ def upgrade() -> None:
     op.execute("ALTER TABLE worker DROP COLUMN distrusted")
     op.create_index("voter_machine", "voter", ["host", "token"])
     op.create_index("worker_voter", "worker", ["voter_id"])
-    op.create_index("result_voter", "result", ["campaign_id", "voter_id", "confirmed_by", "lot"])
+    op.create_index("result_voter", "result", ["voter_id"])
+    # SQLite uses an index with a condition only for queries with the very same condition.
+    listed = "listed = 1" if connection.dialect.name == "sqlite" else "listed"
+    op.execute(f"CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot) WHERE {listed}")
     op.execute("CREATE INDEX voter_distrusted ON voter (id) WHERE distrusted IS NOT NULL")
     op.execute("CREATE INDEX result_confirmed ON result (confirmed_by) WHERE confirmed_by IS NOT NULL")
     op.execute("CREATE INDEX result_doubt ON result (campaign_id, doubt) WHERE doubt IS NOT NULL")
@@ -53,6 +56,7 @@ def _add_columns() -> None:
     for table, column in (("worker", "voter_id"), ("result", "voter_id"), ("result", "confirmed_by")):
         op.add_column(table, sa.Column(column, sa.Integer))
     op.add_column("result", sa.Column("doubt", sa.String(10)))
+    op.add_column("result", sa.Column("listed", sa.Boolean, nullable=False, server_default=sa.false()))
     for table in ("result", "witness"):
         op.add_column(table, sa.Column("lot", sa.Float(53), nullable=False, server_default="0"))
 
@@ -93,6 +97,11 @@ def _draw() -> None:
     op.execute(
         "UPDATE result SET lot = 0 WHERE EXISTS (SELECT 1 FROM recheck WHERE "
         "recheck.campaign_id = result.campaign_id AND recheck.task_index = result.task_index)"
+    )
+
+    op.execute(
+        "UPDATE result SET listed = EXISTS (SELECT 1 FROM campaign WHERE campaign.id = result.campaign_id "
+        "AND campaign.recheck_share > 0)"
     )
 
 
