@@ -24,9 +24,9 @@ HOUR = 3600.0
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def forged(index: int) -> PartialResult:
-    """A wrong result that passes the checks of its task."""
-    value = TRUE[index].value + (1 << PLAN.expectation(index).zero_bits)
+def forged(index: int, times: int = 1) -> PartialResult:
+    """A wrong result that passes the checks of its task; there is one for each number ``times``."""
+    value = TRUE[index].value + (times << PLAN.expectation(index).zero_bits)
     return replace(TRUE[index], value=value, residue=residue(value))
 
 

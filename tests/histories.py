@@ -28,9 +28,8 @@ from db import Campaign, Credential, Export, Lease, Ledger, replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
-from langford.arithmetic.residue import residue
 from langford.result import Evaluation, PartialResult
-from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, deliver, new_campaign, true_deliveries
+from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, new_campaign, true_deliveries
 from tests.databases import fresh_database
 
 HONEST, LIARS = 2, 5
@@ -53,12 +52,6 @@ class Machine:
     def is_independent_of(self, other: Machine) -> bool:
         """Whether both may vote on one task."""
         return self.host != other.host and self.token != other.token
-
-
-def lie(index: int, times: int) -> PartialResult:
-    """A wrong result that passes the checks of its task."""
-    value = TRUE[index].value + (times << PLAN.expectation(index).zero_bits)
-    return replace(TRUE[index], value=value, residue=residue(value))
 
 
 @dataclass(frozen=True)
@@ -170,7 +163,7 @@ class Histories(RuleBasedStateMachine):
     def deliver_forgery(self, held: Held) -> None:
         if held.machine.lie:
             self.lies.setdefault(held.lease.index, set()).add(held.machine)
-            self.hand_in(held, lie(held.lease.index, held.machine.lie))
+            self.hand_in(held, forged(held.lease.index, held.machine.lie))
 
     def hand_in(self, held: Held, result: PartialResult) -> None:
         index = held.lease.index
@@ -193,7 +186,7 @@ class Histories(RuleBasedStateMachine):
     @rule(indices=st.sets(st.integers(0, TASKS - 1), min_size=1, max_size=3), lies=st.booleans())
     def take_file(self, indices: set[int], lies: bool) -> None:
         """An import, whose results are no votes."""
-        results = [lie(index, 1) if lies else TRUE[index] for index in sorted(indices)]
+        results = [forged(index) if lies else TRUE[index] for index in sorted(indices)]
         self.forged_imports |= indices if lies else set()
         self.take(results)
         self.done |= indices
@@ -252,7 +245,7 @@ class Histories(RuleBasedStateMachine):
         before = self.contents()
         guess = Credential(attempt, nonce)
         if act == "deliver":
-            assert deliver(self.campaign, guess, lie(index, 1) if lies else TRUE[index]) is EventKind.REFUSED
+            assert deliver(self.campaign, guess, forged(index) if lies else TRUE[index]) is EventKind.REFUSED
         elif act == "fail":
             assert not self.campaign.fail(guess, "boom")
         elif act == "renew":
