@@ -2,11 +2,11 @@
 
     python benchmarks/replication.py [SVG]
 
-A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all that
-they are asked for.  A lie that is drawn costs the host its trust, and all of its results are evaluated again: so all
-of its lies are found as soon as one of them is drawn.  In theory that happens with probability 1 - (1 - s)^k for k
-lies and the share s, or 1 / v instead of s where the host has fewer than 1 / s confirmed results, v.  Without a record
-every result is drawn.
+A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all
+that they are asked for.  A lie that is drawn costs the host its trust, and all of its results are evaluated again:
+so all of its lies are found as soon as one of them is drawn.  In theory that happens with probability
+1 - (1 - s)^k for k lies and the share s, or 1 / v instead of s where the host has fewer than 1 / s confirmed
+results, v.  Without a record every result is drawn.
 """
 
 from __future__ import annotations
