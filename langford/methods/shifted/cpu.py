@@ -111,7 +111,7 @@ class ShiftedOnCpu:
                 sums = sums << SORT_BITS | (evens[:, form].astype(np.int64) & (1 << SORT_BITS) - 1)
         order = np.argsort(sums, kind="stable")
         us, evens = us[order], evens[order]
-        rows = np.zeros((len(us), len(self._halves)), np.int16)
+        rows = np.zeros((len(us), shape.even_columns), np.int16)
         for form in range(len(self._halves)):
             rows[:, form] = 1 + form * values + shape.reach - evens[:, form].astype(np.int16)
         changed = np.full(len(us), shape.stages, np.int64)

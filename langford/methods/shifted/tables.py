@@ -20,7 +20,8 @@ class UBlock(NamedTuple):
     Attributes:
         us: int64[u's], natural masks.
         evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
-        rows: int16[u's, even forms], the row of a tile's even table that has the v's whose q(v) is −q(u).
+        rows: int16[u's, even columns], the row of a tile's even table that has the v's whose q(v) is −q(u), or 0
+            beyond the last form.
         changed: int64[u's], the first stage whose rows are not those of the u before.
     """
 
