@@ -194,6 +194,9 @@ def pair_rows(typingctx, joint, at, low, high, digits, i, j, first, other_i, oth
     def emit(context, builder, sig, args):
         target = element_pointer(context, builder, sig.args[0], args[0], args[1])
 
+        def word(pointer: Any, k: int) -> Any:
+            return splat(builder, builder.load(builder.gep(pointer, [ir.Constant(I64, k)])), ROW_WORDS)
+
         def rows(i: Any, j: Any, first: Any) -> list[Any]:
             words = element_pointer(context, builder, sig.args[2], args[2], builder.mul(i, ir.Constant(I64, 4)))
             planes = element_pointer(
@@ -202,9 +205,7 @@ def pair_rows(typingctx, joint, at, low, high, digits, i, j, first, other_i, oth
             absent = element_pointer(
                 context, builder, sig.args[4], args[4], builder.mul(first, ir.Constant(I64, PLANES))
             )
-            a = [
-                splat(builder, builder.load(builder.gep(words, [ir.Constant(I64, k)])), ROW_WORDS) for k in range(3)
-            ]
+            a = [word(words, k) for k in range(3)]
             b = [load_row(builder, builder.gep(planes, [ir.Constant(I64, ROW_WORDS * k)])) for k in range(2)]
             carry = builder.and_(a[0], b[0])
             half = builder.xor(a[1], b[1])
@@ -217,15 +218,7 @@ def pair_rows(typingctx, joint, at, low, high, digits, i, j, first, other_i, oth
             ]
             made = []
             for value in range(WINDOW):
-                inverted = (
-                    splat(
-                        builder,
-                        builder.load(builder.gep(absent, [ir.Constant(I64, PLANES * value + k)])),
-                        ROW_WORDS,
-                    )
-                    for k in range(PLANES)
-                )
-                same = [builder.xor(bit, flip) for bit, flip in zip(bits, inverted, strict=True)]
+                same = [builder.xor(bit, word(absent, PLANES * value + k)) for k, bit in enumerate(bits)]
                 made.append(reduce(builder.and_, same))
             return [*made, ir.Constant(ROW, [0] * ROW_WORDS)]
 

@@ -62,7 +62,7 @@ class OddForms(NamedTuple):
         forms: how many there are.
         masks: int64[7 · lanes], for each form: e, for d = 2e+1; the elements of v with a neighbour u_{k−e}, and
             those with one u_{k+e+1}; the elements of v with one neighbour and a sign −1 in ℓ_d; the elements of u
-            that ℓ_d has, and those with a sign −1; c_d.  A lane without a form has the constant 4, and nothing else.
+            that ℓ_d has, and those with a sign −1; c_d.  A lane without a form has the constant 4 and no element.
         order: int64[elements], the element of v at each packed bit.
         gaps: int64[·], elements below v's last one that are not filled, from the highest.
         inner: how many filled elements of v precede the inner ones.
