@@ -76,7 +76,7 @@ class Campaign:
 
     @property
     def key(self) -> PlanKey:
-        """Its plan's identity: problem, method and depth."""
+        """Its plan's identity: problem, method, depth and seed."""
         return self.record.key
 
     @property

@@ -33,6 +33,9 @@ COMMANDS = {
     "verify": LazyCommand(
         "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
     ),
+    "confirm": LazyCommand(
+        "langford.cli.confirm:confirm", "Count a campaign's problem again in another way, and compare the counts."
+    ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
     "recheck": LazyCommand(
         "langford.cli.campaigns:recheck", "Put results in question: others evaluate them again."

@@ -92,7 +92,7 @@ VALUES (%(uuid)s, %(created)s);
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 SELECT id
 FROM campaign;
 
@@ -114,39 +114,39 @@ ALTER TABLE token ADD COLUMN expires FLOAT(53);
 -- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE TABLE voter ( id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
     VARCHAR(64) NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT
     NULL, distrusted FLOAT(53), PRIMARY KEY (id) );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN questioned FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN voter_id INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN voter_id INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT false NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE witness ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
     device_kind, coalesce(kernels, ''), 0, distrusted
 FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
@@ -156,7 +156,7 @@ FROM attempt
 WHERE note LIKE 'import %%')
 GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE worker
 SET voter_id = (SELECT min(voter.id)
 FROM voter
@@ -168,7 +168,7 @@ WHERE id NOT IN (SELECT worker_id
 FROM attempt
 WHERE note LIKE 'import %%');
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
     device_kind, id, 0, distrusted
 FROM worker
@@ -176,30 +176,30 @@ WHERE id IN (SELECT worker_id
 FROM attempt
 WHERE note LIKE 'import %%');
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE worker
 SET voter_id = (SELECT voter.id
 FROM voter
 WHERE voter.kernels = worker.id)
 WHERE voter_id IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE voter
 SET kernels = ''
 WHERE kind = 'import';
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET lot = random(), voter_id = ( SELECT worker.voter_id
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
 WHERE attempt.id = result.attempt_id );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE witness
 SET lot = random();
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET lot = 0
 WHERE EXISTS (SELECT 1
@@ -207,14 +207,14 @@ FROM recheck
 WHERE recheck.campaign_id = result.campaign_id
 AND recheck.task_index = result.task_index);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET listed = EXISTS (SELECT 1
 FROM campaign
 WHERE campaign.id = result.campaign_id
 AND campaign.recheck_share > 0);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET confirmed_by = (SELECT min(other.id)
 FROM witness
@@ -230,7 +230,7 @@ AND own.kind = 'worker'
 AND other.host <> own.host
 AND other.distrusted IS NULL);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET doubt = 'conflict'
 WHERE 'conflict' = (SELECT kind
@@ -241,36 +241,39 @@ AND kind IN ('conflict', 'settled')
 ORDER BY event.id DESC
 LIMIT 1);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP TABLE recheck;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker DROP COLUMN distrusted;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX voter_machine ON voter (host, token);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX worker_voter ON worker (voter_id);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_voter ON result (voter_id);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
 WHERE listed;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX voter_distrusted ON voter (id)
 WHERE distrusted IS NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_confirmed ON result (confirmed_by)
 WHERE confirmed_by IS NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -278,14 +281,15 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 WHERE campaign.name = %(name_1)s::VARCHAR;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share, secret)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
 VALUES (%(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
-    %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s, %(secret)s::VARCHAR)
+    %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s,
+    %(secret)s::VARCHAR)
 RETURNING campaign.id;
 
 -- Ledger.create_campaign
@@ -305,7 +309,7 @@ RETURNING event.id;
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 ORDER BY campaign.id;
 
@@ -1025,9 +1029,10 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share, secret)
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
 VALUES (%(id)s::INTEGER, %(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR,
-    %(depth)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s, %(secret)s::VARCHAR);
+    %(depth)s::INTEGER, %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s,
+    %(secret)s::VARCHAR);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1
@@ -1152,8 +1157,3 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM witness), false);
-
--- Database
-UPDATE campaign
-SET secret = %(secret)s
-WHERE id = %(id)s;

@@ -93,7 +93,7 @@ VALUES (?, ?);
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 SELECT id
 FROM campaign;
 
@@ -115,39 +115,39 @@ ALTER TABLE token ADD COLUMN expires FLOAT;
 -- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE TABLE voter ( id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
     VARCHAR(64) NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT
     NULL, distrusted FLOAT, PRIMARY KEY (id) );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN questioned FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN voter_id INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN voter_id INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT 0 NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE result ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE witness ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
     device_kind, coalesce(kernels, ''), 0, distrusted
 FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
@@ -157,7 +157,7 @@ FROM attempt
 WHERE note LIKE 'import %')
 GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE worker
 SET voter_id = (SELECT min(voter.id)
 FROM voter
@@ -169,7 +169,7 @@ WHERE id NOT IN (SELECT worker_id
 FROM attempt
 WHERE note LIKE 'import %');
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
     device_kind, id, 0, distrusted
 FROM worker
@@ -177,30 +177,30 @@ WHERE id IN (SELECT worker_id
 FROM attempt
 WHERE note LIKE 'import %');
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE worker
 SET voter_id = (SELECT voter.id
 FROM voter
 WHERE voter.kernels = worker.id)
 WHERE voter_id IS NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE voter
 SET kernels = ''
 WHERE kind = 'import';
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET lot = (abs(random() / 2) / 4611686018427387905.0), voter_id = ( SELECT worker.voter_id
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
 WHERE attempt.id = result.attempt_id );
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE witness
 SET lot = (abs(random() / 2) / 4611686018427387905.0);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET lot = 0
 WHERE EXISTS (SELECT 1
@@ -208,14 +208,14 @@ FROM recheck
 WHERE recheck.campaign_id = result.campaign_id
 AND recheck.task_index = result.task_index);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET listed = EXISTS (SELECT 1
 FROM campaign
 WHERE campaign.id = result.campaign_id
 AND campaign.recheck_share > 0);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET confirmed_by = (SELECT min(other.id)
 FROM witness
@@ -231,7 +231,7 @@ AND own.kind = 'worker'
 AND other.host <> own.host
 AND other.distrusted IS NULL);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 UPDATE result
 SET doubt = 'conflict'
 WHERE 'conflict' = (SELECT kind
@@ -242,36 +242,39 @@ AND kind IN ('conflict', 'settled')
 ORDER BY event.id DESC
 LIMIT 1);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP TABLE recheck;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker DROP COLUMN distrusted;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX voter_machine ON voter (host, token);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX worker_voter ON worker (voter_id);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_voter ON result (voter_id);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
 WHERE listed = 1;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX voter_distrusted ON voter (id)
 WHERE distrusted IS NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_confirmed ON result (confirmed_by)
 WHERE confirmed_by IS NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -279,13 +282,13 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 WHERE campaign.name = ?;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share, secret)
-VALUES (?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?)
 RETURNING id;
 
 -- Ledger.create_campaign
@@ -300,7 +303,7 @@ VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 ORDER BY campaign.id;
 
@@ -986,8 +989,8 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share, secret)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT ledger.uuid, ledger.created
@@ -1074,8 +1077,3 @@ ORDER BY witness.id;
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted, lot)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- Database
-UPDATE campaign
-SET secret = ?
-WHERE id = ?;
