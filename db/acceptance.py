@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert
 
-from db import nonces, queries, replication, transitions
+from db import nonces, queries, replication, transitions, turns
 from db.dialects import Now
 from db.exports import origin
 from db.models import Attempt
@@ -41,7 +41,7 @@ def accept(
     attempts = queries.attempts(connection, campaign_id, attempt_ids)
     if one_at_a_time or any(attempt.accepted for attempt in attempts.values()):
         # Votes will be counted.
-        transitions.one_at_a_time(connection)
+        turns.one_at_a_time(connection)
         attempts, one_at_a_time = queries.attempts(connection, campaign_id, attempt_ids), True
     # A result without a lease of its own is a forgery or a mix-up: it must not touch the attempt of another worker.
     leased = [_is_leased(attempts.get(delivery.attempt), delivery) for delivery in deliveries]
@@ -138,7 +138,7 @@ def take(
         }
         for evaluation, note in zip(new, notes, strict=True)
     ]
-    transitions.one_at_a_time(connection)
+    turns.one_at_a_time(connection)
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
     attempt_ids = connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
     deliveries = [

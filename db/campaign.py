@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from db import acceptance, nonces, queries, questions, rechecks, tokens, transitions, trust, voters, waiting
+from db import acceptance, nonces, queries, questions, rechecks, tokens, transitions, trust, turns, voters, waiting
 from db.database import Database
 from db.exports import Export
 from db.records import (
@@ -110,7 +110,7 @@ class Campaign:
         It holds for what is done already, too.
         """
         with self.database.writing() as connection:
-            transitions.set_recheck_share(connection, self.campaign_id, share)
+            turns.set_recheck_share(connection, self.campaign_id, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
@@ -237,7 +237,7 @@ class Campaign:
         Returns the tasks about which it decided; about the others nothing had to be decided.
         """
         with self.database.writing() as connection:
-            transitions.one_at_a_time(connection)
+            turns.one_at_a_time(connection)
             undecided = {*waiting.tasks(connection, self.campaign_id)}
             undecided |= {*waiting.in_conflict(connection, self.campaign_id)}
             chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, or_, select, update
 
-from db import replication, transitions
+from db import replication, transitions, turns
 from db.dialects import Now, among
 from db.models import Attempt, Result, Witness, Worker
 from db.states import EventKind
@@ -16,7 +16,7 @@ def question(
     connection: Connection, campaign_id: int, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
     """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
-    transitions.one_at_a_time(connection)
+    turns.one_at_a_time(connection)
     # Not by their outcome: an attempt that expired may have brought a late result.
     results = [
         Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == campaign_id))

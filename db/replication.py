@@ -6,6 +6,7 @@ Which results wait for that follows from their state (:mod:`db.waiting`), what v
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -76,11 +77,14 @@ def settle(
     while unsettled:
         concerned, indices = unsettled.popitem()
         refuted: dict[int, int] = {}
+        valid: Counter[int] = Counter()
         for index, votes, accepted in _votes(connection, concerned, indices):
             ruling = rule(votes)
             _carry_out(connection, concerned, index, ruling, accepted)
-            _note_valid(connection, ruling, votes, accepted, arrived)
+            valid.update(_newly_valid(ruling, votes, accepted, arrived))
             refuted |= dict.fromkeys(ruling.refuted, index)
+        for voter_id, number in sorted(valid.items()):
+            connection.execute(update(Voter).where(Voter.id == voter_id).values(valid=Voter.valid + number))
         for voter_id, index in sorted(refuted.items()):
             for other_id, task in _distrust(connection, concerned, voter_id, index):
                 unsettled.setdefault(other_id, set()).add(task)
@@ -160,18 +164,13 @@ def _carry_out(
         transitions.record(connection, campaign_id, EventKind.SETTLED, index, ruling.held.attempt_id, detail)
 
 
-def _note_valid(
-    connection: Connection,
-    ruling: Ruling,
-    votes: Sequence[Vote],
-    accepted: Row[*tuple[Any, ...]],
-    arrived: Collection[int],
-) -> None:
-    """Let a confirmation speak for those who found the confirmed value; for each result once."""
-    new = {vote.voter_id for vote in votes if vote.attempt_id in arrived}
-    valid = ruling.valid if accepted.confirmed_by is None else ruling.valid & new
-    for voter_id in sorted(valid):
-        connection.execute(update(Voter).where(Voter.id == voter_id).values(valid=Voter.valid + 1))
+def _newly_valid(
+    ruling: Ruling, votes: Sequence[Vote], accepted: Row[*tuple[Any, ...]], arrived: Collection[int]
+) -> frozenset[int]:
+    """The voters for whom a confirmation speaks that did not before: once for each result."""
+    if accepted.confirmed_by is None:
+        return ruling.valid
+    return ruling.valid & {vote.voter_id for vote in votes if vote.attempt_id in arrived}
 
 
 def _distrust(connection: Connection, campaign_id: int, voter_id: int, index: int) -> list[tuple[int, int]]:

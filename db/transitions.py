@@ -28,8 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db import nonces
-from db.dialects import Now, among, close_to_writers, given, insert_new, update_statistics
-from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Worker
+from db.dialects import Now, among, given, insert_new, update_statistics
+from db.models import Attempt, Campaign, Event, Result, Task, Worker
 from db.records import AttemptRecord, Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
@@ -160,7 +160,7 @@ def _insertion(dialect: str) -> Any:
         Result.lot,
         Result.voter_id,
     ]
-    # Within this statement: see set_recheck_share().
+    # Within this statement: see turns.set_recheck_share().
     has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
     rows = given(dialect, columns).add_columns(Now(), has_share)
     new = insert_new(dialect, Result).from_select([*columns, Result.accepted, Result.listed], rows)
@@ -290,24 +290,3 @@ def reopen(connection: Connection, campaign_id: int) -> int:
     """Make the tasks that were set aside ready again; returns how many."""
     set_aside = Task.campaign_id == campaign_id, Task.state == TaskState.SET_ASIDE
     return connection.execute(update(Task).where(*set_aside).values(state=TaskState.READY, failures=0)).rowcount
-
-
-def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
-    """Choose the share of the results that another voter evaluates again, from 0 to 1."""
-    # A result that arrives meanwhile waits before its statement begins, which then finds the new share.
-    close_to_writers(connection, Result)
-    connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
-    if share:
-        unlisted = Result.campaign_id == campaign_id, ~Result.listed
-        connection.execute(update(Result).where(*unlisted).values(listed=True))
-
-
-_SETTLEMENTS = select(Ledger.uuid).with_for_update()
-
-
-def one_at_a_time(connection: Connection) -> None:
-    """Wait for other transactions that count votes: this one counts theirs, or they count those of this one.
-
-    To be called before anything is changed: a transaction that waits here holds nothing that others wait for.
-    """
-    connection.execute(_SETTLEMENTS).all()

@@ -13,7 +13,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import Connection, text
 
-from db import Campaign, Ledger, acceptance, replication, transitions
+from db import Campaign, Ledger, acceptance, replication, turns
 from db.errors import LedgerBusy, Unreplicated, UntrustedResults, WorkerDistrusted
 from tests.campaigns import HOUR, NAME, TASKS, TRUE, delivery, events, finish, forged, new_campaign, true_deliveries
 from tests.databases import fresh_database
@@ -100,7 +100,7 @@ def test_a_result_that_is_accepted_while_a_distrust_commits(where: str, other: C
         campaign.set_recheck_share(0.0)
         [liar] = _voters(campaign, "host-a")
         with campaign.database.writing() as connection:
-            transitions.one_at_a_time(connection)
+            turns.one_at_a_time(connection)
             connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
             other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
         assert campaign.rechecked_tasks() == [hidden.index]
@@ -142,7 +142,7 @@ def test_a_share_that_changes_while_a_result_is_accepted(where: str, other: Call
         [lease] = campaign.lease("a", 1, HOUR)
         with campaign.database.writing() as connection:
             if share_first:
-                transitions.set_recheck_share(connection, campaign.campaign_id, 1.0)
+                turns.set_recheck_share(connection, campaign.campaign_id, 1.0)
                 later = other(lambda mine: events(mine, true_deliveries([lease])))
             else:
                 accept(connection, campaign, False, lease)

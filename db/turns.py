@@ -1,0 +1,28 @@
+"""Transactions that take turns: those that count votes, and a change of the share with results that arrive."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select, update
+
+from db.dialects import close_to_writers
+from db.models import Campaign, Ledger, Result
+
+_SETTLEMENTS = select(Ledger.uuid).with_for_update()
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Wait for other transactions that count votes: this one counts theirs, or they count those of this one.
+
+    To be called before anything is changed: a transaction that waits here holds nothing that others wait for.
+    """
+    connection.execute(_SETTLEMENTS).all()
+
+
+def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
+    """Choose the share of the results that another voter evaluates again, from 0 to 1."""
+    # A result that arrives meanwhile waits before its statement begins, which then finds the new share.
+    close_to_writers(connection, Result)
+    connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
+    if share:
+        unlisted = Result.campaign_id == campaign_id, ~Result.listed
+        connection.execute(update(Result).where(*unlisted).values(listed=True))
