@@ -134,7 +134,7 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
         dead[:words] = tile.beyond
         table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
         room = (1 << tile.bits) + words + ROW_WORDS + POINTS
-        living, numbers, survivors = np.zeros(words, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
+        living, numbers, survivors = np.zeros(room, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
         products = np.zeros(BATCH)
         factors = np.zeros(2 * lanes, np.int8)
         evaluated = 0
@@ -202,12 +202,11 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
             # The survivors, one of each word in turn: without a branch that depends on the words.
             k = 0
             while k < end:
-                number = np.int64(numbers[k])
-                word = living[number]
+                number, word = np.int64(numbers[k]), living[k]
                 survivors[k] = v = number << WORD_BITS | trailing_zero_bits(word)
                 fetch_early(flat_keys, v, lanes)
                 rest = word & (word - np.uint64(1))
-                living[number], numbers[end] = rest, number
+                living[end], numbers[end] = rest, number
                 end += rest != 0
                 k += 1
             # Their products; what stands behind the last one is any v of the tile.
