@@ -155,9 +155,14 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
                 read_backwards(minus, odd.mirror, lanes)
             # Odd forms: tables of their values, and of the rows where they vanish.
             tile_values(start, steps, values, plus, minus, tile.fixed, odd.order, tile.bits, lanes)
-            for f in range(lanes):
-                inner_plus[f] = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
-                inner_minus[f] = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+            if odd.gaps.size:
+                for f in range(lanes):
+                    inner_plus[f] = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
+                    inner_minus[f] = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+            else:
+                for f in range(lanes):
+                    inner_plus[f] = (plus[f] >> odd.inner) & inner_mask
+                    inner_minus[f] = (minus[f] >> odd.inner) & inner_mask
             choose_windows(firsts, bases, start, plus, minus, inner_plus, inner_minus, tile.free, lanes)
             for f in range(2 * pairs):
                 p, m = inner_plus[f], inner_minus[f]
