@@ -141,11 +141,11 @@ def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
     return signature, emit
 
 
-def _has_compress() -> bool:
-    """Whether kernels are compiled for a processor that moves chosen words of a vector together."""
+def processor_has(feature: str) -> bool:
+    """Whether kernels are compiled for a processor with a feature, by LLVM's name for it."""
     if config.CPU_NAME or config.CPU_FEATURES:
-        return "+avx512f" in (config.CPU_FEATURES or "")
-    return bool(get_host_cpu_features().get("avx512f"))
+        return f"+{feature}" in (config.CPU_FEATURES or "").split(",")
+    return bool(get_host_cpu_features().get(feature))
 
 
 def _compressed(builder: Any, row: Any, chosen: Any, positions: Any) -> Any:
@@ -153,7 +153,7 @@ def _compressed(builder: Any, row: Any, chosen: Any, positions: Any) -> Any:
 
     positions: i16 vector, where the chosen words are.
     """
-    if _has_compress():
+    if processor_has("avx512f"):
         function = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(ROW, [ROW, ROW, chosen.type]), "llvm.x86.avx512.mask.compress.v8i64"
         )
