@@ -1,0 +1,112 @@
+"""Symmetric matrices whose graph is a forest: LDLᵀ has no fill, and solving is two accumulations."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.compression import Step, compress
+from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
+from langford.irregular.errors import ZeroPivot
+from langford.irregular.tree import Tree
+
+SolveMethod = Literal["compression", "levels"]
+
+
+class TreeMatrix:
+    """A symmetric matrix A = LDLᵀ with the graph of a forest, prepared for many right sides.
+
+    L is eliminated from the leaves: L[parent[v], v] = edge[v] / D[v].  With the method ``compression`` a
+    triangular solve takes 2·log2(height) sparse products of compressed edges, with ``levels`` one pass over the
+    vertices.  The relative residual of a solve of a positive definite matrix is a small multiple of
+    γ(4·height + 4)·cond(A); the tests state it.
+
+    Attributes:
+        tree: the forest.
+        pivots: the diagonal D, float64[n].
+        factors: −L[parent[v], v], 0 for a root, float64[n].
+    """
+
+    def __init__(self, parent: Array, diagonal: Array, edge: Array) -> None:
+        """
+        Args:
+            parent: a forest, int32 or int64[n].
+            diagonal: A[v, v], float64[n].
+            edge: A[v, parent[v]], float64[n]; ignored for roots.
+
+        Raises BadTree, BadLength, BadWeights, or ZeroPivot, which names the vertex.
+        """
+        self.tree = Tree(parent)
+        xp = module_of(self.tree.above, diagonal, edge)
+        for name, array in (("diagonal", diagonal), ("edge", edge)):
+            require_length(name, array, len(parent), "vertex")
+            require_numbers(name, array)
+        pivots, edges = diagonal.astype(xp.float64), edge.astype(xp.float64)
+        if on_gpu(pivots):
+            from langford.irregular.cuda.tree import factorise_on_gpu
+
+            zero = factorise_on_gpu(self.tree, edges, pivots)
+        else:
+            zero = factorise(self.tree.above, self.tree.order, edges, pivots)
+        if zero >= 0:
+            raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
+        self.pivots = pivots
+        self.factors = xp.where(self.tree.above == xp.arange(len(parent)), 0.0, -edges / pivots)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
+        return compress(self.tree, self.factors)
+
+    def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """z with Lz = b, float64[n] or [n, k]: an upward accumulation."""
+        z = self._columns(b)
+        if method == "compression":
+            for step in self.steps:
+                _multiply_add(step.targets, step.sources, step.factors, z)
+        elif on_gpu(z):
+            from langford.irregular.cuda.tree import solve_by_levels
+
+            solve_by_levels(self.tree, self.factors, z, down=False)
+        else:
+            solve_upwards(self.tree.above, self.tree.order, self.factors, z)
+        return z.reshape(b.shape)
+
+    def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation."""
+        x = self._columns(b)
+        if method == "compression":
+            for step in reversed(self.steps):
+                _multiply_add(step.sources, step.targets, step.factors, x)
+        elif on_gpu(x):
+            from langford.irregular.cuda.tree import solve_by_levels
+
+            solve_by_levels(self.tree, self.factors, x, down=True)
+        else:
+            solve_downwards(self.tree.above, self.tree.order, self.factors, x)
+        return x.reshape(b.shape)
+
+    def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """x with Ax = b, float64[n] or [n, k]; raises BadLength or BadWeights."""
+        z = self.forward(b, method)
+        return self.backward((z.T / self.pivots).T, method)
+
+    def _columns(self, b: Array) -> Array:
+        """A copy of the right sides, float64[n, k]."""
+        module_of(self.factors, b)
+        require_length("the right side", b, len(self.tree), "vertex")
+        require_numbers("the right side", b)
+        return b.astype(np.float64).reshape(len(self.tree), -1).copy()
+
+
+def _multiply_add(targets: Array, sources: Array, factors: Array | None, x: Array) -> None:
+    """x[target] += factor · x[source] for each entry."""
+    xp = module_of(x)
+    if xp is np:
+        multiply_add(targets, sources, factors, x)
+    else:
+        assert factors is not None
+        xp.add.at(x, targets, factors[:, None] * x[sources])
