@@ -107,8 +107,9 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
     signed = -weights.astype(kind) if maximum else weights.astype(kind)
     durations = xp.ones(graph.m, kind) if times is None else times.astype(kind)
-    if times is not None:
-        _require_time(graph, times)
+    timeless = None if times is None else timeless_vertex(graph, times)
+    if timeless is not None:
+        raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")
     howard = Howard(graph, components(graph), signed, durations)
     if howard.empty:
         raise NoCycle("the graph has no cycle: every search for one ends; give a graph with one")
@@ -119,19 +120,16 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     return OptimalCycle(sign * value, edges, potentials, iterations, graph, weights, times, maximum)
 
 
-def _require_time(graph: Graph, times: Array) -> None:
-    """Raises ZeroTime when the times of a cycle are all zero."""
+def timeless_vertex(graph: Graph, times: Array) -> int | None:
+    """A vertex of a cycle whose times are all zero; None when there is no such cycle."""
     xp = module_of(times)
     free = times == 0
     if not bool(free.any()):
-        return
+        return None
     sources, targets = graph.sources[free], graph.indices[free]
-    timeless = Graph.from_edges(graph.n, sources, targets)
-    labels = components(timeless).labels
+    labels = components(Graph.from_edges(graph.n, sources, targets)).labels
     inside = xp.flatnonzero(labels[sources] == labels[targets])
-    if len(inside):
-        vertex = int(sources[inside[0]])
-        raise ZeroTime(f"a cycle through vertex {vertex} takes no time: give one of its edges a time")
+    return int(sources[inside[0]]) if len(inside) else None
 
 
 def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:
