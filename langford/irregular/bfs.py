@@ -12,6 +12,7 @@ from langford.irregular.arrays import Array, on_gpu
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
+from langford.loading import load
 
 Direction = Literal["auto", "down", "up"]
 DIRECTIONS: dict[str, int] = {"auto": AUTO, "down": DOWN, "up": UP}
@@ -39,8 +40,8 @@ class Bfs:
     """The tree of a breadth-first search.
 
     Attributes:
-        parent: of each vertex, [n]; the root is its own parent, −1: not reached.  Of several possible parents, which
-            one it is depends on the direction.
+        parent: of each vertex, [n]; the root is its own parent, −1: not reached.  Which of several possible
+            parents it is depends on the direction.
         levels: the first MOST_LEVELS levels, from the root.
     """
 
@@ -51,9 +52,7 @@ class Bfs:
     def depth(self) -> Array:
         """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first asked for."""
         if on_gpu(self.parent):
-            from langford.irregular.cuda.bfs import depths_on_gpu
-
-            return depths_on_gpu(self.parent)
+            return load("langford.irregular.cuda.bfs:depths_on_gpu")(self.parent)
         depth = np.empty_like(self.parent)
         depths(self.parent, depth)
         return depth

@@ -1,7 +1,7 @@
 """Clients, alone or with a server, as one transition system (Barnat, Bauch, Brim, Češka, section 4).
 
-A state of the system is a state of every client; in each transition one client moves.  With a server, only one client
-at a time may be in a state in which it holds the server.
+A state of the system is a state of every client; in each transition one client moves.  With a server, only one
+client at a time may be in a state in which it holds the server.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
     edges = sum(len(scenario.transitions) * total // scenario.states for scenario in scenarios)
     require_memory(f"a system of {total:,} states", 32 * edges + 2 * total * (len(sizes) + 4), present_bytes())
     # The last client is the lowest digit of a state's number.
-    client_states = np.stack(np.unravel_index(np.arange(total), sizes), axis=1).astype(np.int16) if sizes else None
-    if client_states is None:
-        client_states = np.zeros((1, 0), np.int16)
+    digits = np.unravel_index(np.arange(total), sizes) if sizes else ()
+    client_states = np.zeros((total, len(sizes)), np.int16)
+    for client, digit in enumerate(digits):
+        client_states[:, client] = digit
     allowed = np.ones(total, bool)
     if server:
         holders = np.zeros(total, np.int16)
@@ -98,9 +99,7 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
     graph = Graph.from_edges(
         int(allowed.sum()), number[columns[0]].astype(np.int32), number[columns[1]].astype(np.int32)
     )
-    system = TransitionSystem(
-        graph, columns[2][graph.order], columns[3][graph.order], client_states[allowed]
-    )
+    system = TransitionSystem(graph, columns[2][graph.order], columns[3][graph.order], client_states[allowed])
     return _reachable(system)
 
 

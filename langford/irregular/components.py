@@ -9,6 +9,7 @@ import numpy as np
 from langford.irregular.arrays import Array, on_gpu
 from langford.irregular.errors import require_scipy
 from langford.irregular.graph import Graph
+from langford.loading import load
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,8 @@ class Components:
 def components(graph: Graph) -> Components:
     """The strong components; raises NoScipy."""
     if on_gpu(graph.indptr):
-        from langford.irregular.cuda.components import components_on_gpu
-
-        return components_on_gpu(graph)
+        parts: Components = load("langford.irregular.cuda.components:components_on_gpu")(graph)
+        return parts
     require_scipy()
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components

@@ -75,7 +75,8 @@ def compress(tree: Tree, factors: Array | None = None) -> list[Step]:
     offset, _ = best_offset(vertices_at.get() if xp is not np else vertices_at)
     # The number of a position, from 1: as many trailing zeros as the position has trailing ones.
     number = tree.height - tree.depth.astype(xp.int64) + offset + 1
-    reductions, distributions = [], []
+    reductions: list[Step] = []
+    distributions: list[Step] = []
     waiting = xp.flatnonzero(tree.above != xp.arange(n))
     ancestor = tree.above.astype(xp.int64)
     product = None if factors is None else factors.copy()

@@ -28,8 +28,8 @@ class Period:
 
 
 class EventGraph:
-    """Named events.  The k-th occurrence of an event waits for occurrence k − tokens of each event before it, and for
-    the delay after that."""
+    """Named events.  The k-th occurrence of an event waits for occurrence k − tokens of each event before it, and
+    for the delay after that."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

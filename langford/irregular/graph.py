@@ -13,7 +13,7 @@ from langford.irregular.errors import BadGraph
 
 
 class Graph:
-    """A directed graph: row v lists the targets of the edges that leave vertex v.  Loops and multiple edges are fine.
+    """A directed graph: row v lists the targets of the edges that leave vertex v.  Loops, multiple edges are fine.
 
     Attributes:
         indptr: where each row begins, int32 or int64[n + 1].
@@ -65,7 +65,13 @@ class Graph:
         graph = cls.__new__(cls)
         graph.symmetric, graph.order = symmetric, None
         if on_gpu(sources):
-            graph._sort(xp, n, sources, targets)
+            if symmetric:
+                other = sources != targets
+                ends = [xp.concatenate(pair) for pair in ((sources, targets[other]), (targets, sources[other]))]
+                sources, targets = ends
+            order = xp.argsort(sources, kind="stable")
+            graph.indptr = xp.searchsorted(sources[order], xp.arange(n + 1)).astype(offset_type(edges))
+            graph.indices, graph.order = targets[order], None if symmetric else order
             return graph
         graph.indptr = np.zeros(n + 1, offset_type(edges))
         graph.indices = np.empty(edges, targets.dtype)
@@ -74,17 +80,6 @@ class Graph:
         fill_rows(sources, targets, symmetric, graph.indptr, graph.indices, order)
         graph.order = None if symmetric else order
         return graph
-
-    def _sort(self, xp: Array, n: int, sources: Array, targets: Array) -> None:
-        """Make the rows by a stable sort, where the arrays are on a GPU."""
-        if self.symmetric:
-            other = sources != targets
-            sources, targets = xp.concatenate([sources, targets[other]]), xp.concatenate([targets, sources[other]])
-        order = xp.argsort(sources, kind="stable")
-        rows = sources[order]
-        self.indptr = xp.searchsorted(rows, xp.arange(n + 1), side="left").astype(offset_type(len(rows)))
-        self.indices = targets[order]
-        self.order = None if self.symmetric else order
 
     @property
     def n(self) -> int:
@@ -149,7 +144,8 @@ class Graph:
         rank = xp.empty_like(sequence)
         rank[sequence] = xp.arange(self.n, dtype=sequence.dtype)
         sources = self.sources
-        keys = xp.unique(sources[sources != self.indices].astype(xp.int64) * self.n + rank[self.indices[sources != self.indices]])
+        other = sources != self.indices
+        keys = xp.unique(sources[other].astype(xp.int64) * self.n + rank[self.indices[other]])
         graph = Graph.from_edges(self.n, (keys // self.n).astype(sequence.dtype), sequence[keys % self.n])
         graph.symmetric, graph.order = True, None
         return graph

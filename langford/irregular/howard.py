@@ -1,8 +1,8 @@
 """Howard's policy iteration on all strong components of a graph at once.
 
 Every vertex chooses an edge (a policy).  Per component: the best cycle of the policy gives the ratio p/q; the
-distance of each vertex to that cycle, with edges of length q·w − p·t, is computed along the policy; each vertex then
-chooses the edge over which it is nearer.  When no vertex of a component finds one, its cycle is optimal and the
+distance of each vertex to that cycle, with edges of length q·w − p·t, is computed along the policy; each vertex
+then chooses the edge over which it is nearer.  When no vertex of a component finds one, its cycle is optimal and the
 distances prove it.  Integers stay integers: ratios are compared as fractions, distances are checked for 62 bits.
 """
 
@@ -118,9 +118,7 @@ class Howard:
         n, kind = self.graph.n, self.weights.dtype
         members, begins = np.empty(n, np.int64), np.empty(n + 1, np.int64)
         sums, durations = np.empty(n, kind), np.empty(n, kind)
-        count = policy_cycles(
-            self.policy, self.targets, self.weights, self.times, members, begins, sums, durations
-        )
+        count = policy_cycles(self.policy, self.targets, self.weights, self.times, members, begins, sums, durations)
         labels = self.parts.labels[members[begins[:count]]]
         chosen = best_ratios(labels, sums[:count], durations[:count], self.exact)
         for label, cycle in chosen.items():
@@ -157,7 +155,7 @@ class Howard:
         return float(self.numerators[label])
 
     def potentials(self) -> Array:
-        """Numbers that prove the least ratio on every edge of the graph (OptimalCycle.potentials); raises TooWide."""
+        """Numbers that prove the least ratio on every edge (OptimalCycle.potentials); raises TooWide."""
         value, _ = self.best()
         labels = self.parts.labels
         if isinstance(value, Fraction):

@@ -48,7 +48,9 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1) -> tuple[NDArray[
 def require_scale(scale: int, edgefactor: int) -> None:
     """Raises BadGraph unless such a graph exists."""
     if not 0 <= scale <= LARGEST_SCALE or edgefactor < 0:
-        raise BadGraph(f"a scale is from 0 to {LARGEST_SCALE}, an edgefactor not negative: not {scale}, {edgefactor}")
+        raise BadGraph(
+            f"scale {scale}, edgefactor {edgefactor}: a scale is from 0 to {LARGEST_SCALE}, an edgefactor from 0 on"
+        )
 
 
 def kronecker_slice(

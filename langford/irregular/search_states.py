@@ -146,12 +146,12 @@ def _from_below(
     return levels[::-1]
 
 
-def sums(indptr: NDArray[np.int64], values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The sum of each row's values; raises TooWide when all together pass 2⁵³ and are integers."""
-    if values.dtype.kind == "i" and float(values.sum(dtype=np.float64)) > EXACT:
+def sums(indptr: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of each row's values; raises TooWide when all together pass 2⁵³."""
+    if float(values.sum(dtype=np.float64)) > EXACT:
         raise TooWide("more than 2^53 placements lie below one level: choose a smaller depth or problem")
-    totals = np.concatenate([np.zeros(1, values.dtype), np.cumsum(values)])
-    return totals[indptr[1:]] - totals[indptr[:-1]]
+    totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
+    return np.asarray(totals[indptr[1:]] - totals[indptr[:-1]])
 
 
 def _require_exact(ways: NDArray[np.int64], counts: NDArray[np.int64]) -> None:

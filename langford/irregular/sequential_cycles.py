@@ -1,8 +1,8 @@
 """Sequential algorithms for the least cycle mean, for comparison: Howard's in passes, Karp's, and that of Young,
 Tarjan and Orlin.
 
-They look for the least mean of integer weights and compare means as floats, so that two that differ by less than one
-part in 2⁵² may be taken for one another; the mean that they return is that of a cycle, exactly (Karp: of a walk).
+They look for the least mean of integer weights and compare means as floats, so that two that differ by less than
+one part in 2⁵² may be taken for one another; the mean that they return is that of a cycle, exactly (Karp: of a walk).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def karp(graph: Graph, weights: Array) -> Fraction:
     lightest = np.full((n + 1, n), missing, np.int64)
     lightest[0] = 0
     karp_walks(graph.sources, graph.indices, weights, lightest, missing)
-    ends = np.flatnonzero(lightest[n] != missing) if n else []
+    ends = np.flatnonzero(lightest[n] != missing)
     if len(ends) == 0:
         raise NoCycle(_NO_CYCLE)
     walks = lightest[:n, ends]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
 from langford.irregular.cpu.tree import list_children, rank_sequentially, walk
 from langford.irregular.errors import BadTree
+from langford.loading import load
 
 
 class Tree:
@@ -52,9 +53,7 @@ class Tree:
 
     def _jump(self) -> None:
         """Depth by pointer jumping, the rest by sorting and list ranking, where the parents are on a GPU."""
-        from langford.irregular.cuda.tree import orders_on_gpu
-
-        orders = orders_on_gpu(self.above)
+        orders = load("langford.irregular.cuda.tree:orders_on_gpu")(self.above)
         if orders.astray >= 0:
             self._refuse(orders.astray)
         self._indptr, self._children, self._order = orders.indptr, orders.children, orders.order
@@ -151,9 +150,7 @@ def list_rank(following: Array, first: int) -> Array:
     """
     require_indices("following", following)
     if on_gpu(following):
-        from langford.irregular.cuda.tree import rank_on_gpu
-
-        return rank_on_gpu(following)
+        return load("langford.irregular.cuda.tree:rank_on_gpu")(following)
     rank = np.empty(len(following), np.int64)
     if len(following):
         rank_sequentially(following, first, rank)

@@ -12,6 +12,7 @@ from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
 from langford.irregular.errors import ZeroPivot
 from langford.irregular.tree import Tree
+from langford.loading import load
 
 SolveMethod = Literal["compression", "levels"]
 
@@ -46,9 +47,7 @@ class TreeMatrix:
             require_numbers(name, array)
         pivots, edges = diagonal.astype(xp.float64), edge.astype(xp.float64)
         if on_gpu(pivots):
-            from langford.irregular.cuda.tree import factorise_on_gpu
-
-            zero = factorise_on_gpu(self.tree, edges, pivots)
+            zero = load("langford.irregular.cuda.tree:factorise_on_gpu")(self.tree, edges, pivots)
         else:
             zero = factorise(self.tree.above, self.tree.order, edges, pivots)
         if zero >= 0:
@@ -68,9 +67,7 @@ class TreeMatrix:
             for step in self.steps:
                 _multiply_add(step.targets, step.sources, step.factors, z)
         elif on_gpu(z):
-            from langford.irregular.cuda.tree import solve_by_levels
-
-            solve_by_levels(self.tree, self.factors, z, down=False)
+            load("langford.irregular.cuda.tree:solve_by_levels")(self.tree, self.factors, z, down=False)
         else:
             solve_upwards(self.tree.above, self.tree.order, self.factors, z)
         return z.reshape(b.shape)
@@ -82,9 +79,7 @@ class TreeMatrix:
             for step in reversed(self.steps):
                 _multiply_add(step.sources, step.targets, step.factors, x)
         elif on_gpu(x):
-            from langford.irregular.cuda.tree import solve_by_levels
-
-            solve_by_levels(self.tree, self.factors, x, down=True)
+            load("langford.irregular.cuda.tree:solve_by_levels")(self.tree, self.factors, x, down=True)
         else:
             solve_downwards(self.tree.above, self.tree.order, self.factors, x)
         return x.reshape(b.shape)

@@ -1,9 +1,9 @@
-"""Accumulations over trees: from the root to each vertex, and from the leaves (Leiserson and Maggs; Defour and Marin).
+"""Accumulations over trees: from the root to each vertex, and from the leaves (Leiserson, Maggs; Defour, Marin).
 
 Four methods give the same result:
 
 ``levels``       every vertex once, parents before children or after: work-efficient, any operator.
-``euler``        write values and inverses along the Euler tour, one scan over 2n, read: no matter how deep the tree.
+``euler``        write values and inverses along the Euler tour, one scan over 2n, read.
 ``preorder``     a subtree is a range of the preorder, so that one scan over n is enough.
 ``compression``  sparse products over the levels of a scan: any operator, and 2·log2(height) steps.
 
@@ -12,12 +12,12 @@ unit roundoff, γ(k) = k·u / (1 − k·u), and Σ|w| the sum of the absolute va
 
 - ``levels``, ``compression``, rootfix: γ(depth) · Σ|w| over the path to the root;
 - ``levels``, ``compression``, leaffix: γ(size − 1) · Σ|w| over the subtree;
-- ``preorder``: 2·γ(2n) · Σ|w| over all vertices up to the end of the subtree (leaffix) or up to the vertex (rootfix):
-  what the scan has added up before is subtracted again;
+- ``preorder``: 2·γ(2n) · Σ|w| over all vertices up to the end of the subtree (leaffix) or up to the vertex
+  (rootfix): what the scan has added up before is subtracted again;
 - ``euler``: the same with 4n instead of 2n.
 
-Divided by the result, Σ|w| over the same set is its condition; what ``euler`` and ``preorder`` add to it is the share
-of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and ``compression``.
+Divided by the result, Σ|w| over the same set is its condition; what ``euler`` and ``preorder`` add to it is the
+share of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and ``compression``.
 """
 
 from __future__ import annotations
@@ -28,9 +28,19 @@ import numpy as np
 
 from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
 from langford.irregular.compression import compress
-from langford.irregular.cpu.tree import ADD, LARGEST, LEAST, MULTIPLY, downwards, downwards_xor, upwards, upwards_xor
+from langford.irregular.cpu.tree import (
+    ADD,
+    LARGEST,
+    LEAST,
+    MULTIPLY,
+    downwards,
+    downwards_xor,
+    upwards,
+    upwards_xor,
+)
 from langford.irregular.errors import BadWeights, NoInverse
 from langford.irregular.tree import Tree
+from langford.loading import load
 
 Operator = Literal["add", "mul", "min", "max", "xor"]
 TreefixMethod = Literal["auto", "levels", "euler", "preorder", "compression"]
@@ -50,8 +60,8 @@ def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
         method: one of the four above; "auto": ``levels`` on the CPU; on a GPU ``preorder`` for integers, where it
             applies, else ``compression``.
 
-    Returns an array of the values' type, [n].  Raises BadLength, BadWeights; NoInverse for ``euler`` and ``preorder``
-    with an operator that has no inverse, with products of integers or with a factor of zero.
+    Returns an array of the values' type, [n].  Raises BadLength, BadWeights; NoInverse for ``euler`` and
+    ``preorder`` with an operator that has no inverse, with products of integers or with a factor of zero.
     """
     method = _checked(tree, values, op, method)
     if method == "levels":
@@ -116,9 +126,7 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
 def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
     """Each vertex once, in breadth-first order."""
     if on_gpu(values):
-        from langford.irregular.cuda.tree import levels_on_gpu
-
-        return levels_on_gpu(tree, values, UFUNCS[op].__name__, down)
+        return load("langford.irregular.cuda.tree:levels_on_gpu")(tree, values, UFUNCS[op].__name__, down)
     combined = values.copy()
     if op == "xor":
         (downwards_xor if down else upwards_xor)(tree.above, tree.order, combined)
@@ -175,9 +183,7 @@ def _scanned(values: Array, op: str) -> Array:
         return xp.cumprod(values, dtype=values.dtype)
     if xp is np:
         return np.bitwise_xor.accumulate(values)
-    from langford.irregular.cuda.tree import scan_xor
-
-    return scan_xor(values)
+    return load("langford.irregular.cuda.tree:scan_xor")(values)
 
 
 def _without(op: str, whole: Array, part: Array) -> Array:

@@ -15,7 +15,7 @@ _EDGES_SHARE, _VERTICES_SHARE = 15, 18
 
 @njit(cache=True)
 def from_above(indptr, indices, queue, begin, end, parent):
-    """Append the unreached targets of the frontier queue[begin:end]; returns (the new end, edges of the new ones)."""
+    """Append the unreached targets of the frontier queue[begin:end]; returns (new end, edges of the new ones)."""
     tail, ahead = end, np.int64(0)
     for at in range(begin, end):
         vertex = queue[at]

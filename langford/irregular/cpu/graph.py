@@ -40,7 +40,7 @@ def fill_rows(sources, targets, symmetric, indptr, indices, order):
 
 @kernel
 def transpose(indptr, indices, sequence, back_indptr, back_indices):
-    """The rows of the reversed graph; each lists its vertices in the order of ``sequence``, a permutation of all."""
+    """The rows of the reversed graph; each lists its vertices in the order of ``sequence``, a permutation."""
     for target in indices:
         back_indptr[target + 1] += 1
     for row in range(back_indptr.size - 1):

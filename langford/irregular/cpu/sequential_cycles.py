@@ -12,7 +12,7 @@ from langford.irregular.cpu.compiled import kernel
 
 @kernel
 def karp_walks(sources, targets, weights, lightest, missing):
-    """lightest[k, v]: the least weight of a walk of k edges that ends in v; row 0 is given.  ``missing``: no walk."""
+    """lightest[k, v]: the least weight of a walk of k edges to v, ``missing`` if there is none; row 0 is given."""
     for length in range(1, lightest.shape[0]):
         for edge in range(sources.size):
             before = lightest[length - 1, sources[edge]]
@@ -26,8 +26,8 @@ def karp_walks(sources, targets, weights, lightest, missing):
 def howard_passes(indptr, targets, weights, policy, distance):
     """Howard's algorithm on a strongly connected graph, one pass over the edges per improvement (Dasdan 2004).
 
-    ``policy`` [n] and ``distance`` [n] hold each vertex's lightest edge and its weight; returns the number of passes.
-    The policy ends with an optimal cycle.
+    ``policy`` [n] and ``distance`` [n] hold each vertex's lightest edge and its weight; the policy ends with an
+    optimal cycle.  Returns the number of passes.
     """
     n = policy.size
     seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
