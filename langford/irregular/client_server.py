@@ -82,10 +82,11 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
     edges = sum(len(scenario.transitions) * total // scenario.states for scenario in scenarios)
     require_memory(f"a system of {total:,} states", 32 * edges + 2 * total * (len(sizes) + 4), present_bytes())
     # The last client is the lowest digit of a state's number.
-    digits = np.unravel_index(np.arange(total), sizes) if sizes else ()
     client_states = np.zeros((total, len(sizes)), np.int16)
-    for client, digit in enumerate(digits):
-        client_states[:, client] = digit
+    below = total
+    for client, size in enumerate(sizes):
+        below //= size
+        client_states[:, client] = np.arange(total) // below % size
     allowed = np.ones(total, bool)
     if server:
         holders = np.zeros(total, np.int16)

@@ -44,9 +44,8 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     levels = levels_of(root, parent)
     if depth is not None:
         require_length("depth", depth, len(parent), "vertex")
-        _require(
-            2, not bool((depth != levels).any()), "a depth differs from the number of parents above the vertex"
-        )
+        agree = bool((depth == levels).all())
+        _require(2, agree, "a depth differs from the number of parents above its vertex")
     traversed, joined = check_edges(sources, targets, parent, levels)
     reached = parent >= 0
     reached[root] = False

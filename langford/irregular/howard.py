@@ -2,8 +2,9 @@
 
 Every vertex chooses an edge (a policy).  Per component: the best cycle of the policy gives the ratio p/q; the
 distance of each vertex to that cycle, with edges of length q·w − p·t, is computed along the policy; each vertex
-then chooses the edge over which it is nearer.  When no vertex of a component finds one, its cycle is optimal and the
-distances prove it.  Integers stay integers: ratios are compared as fractions, distances are checked for 62 bits.
+then chooses the edge over which it is nearer.  When no vertex of a component finds one, its cycle is optimal and
+the distances prove it.  Integers stay integers: ratios are compared as fractions, distances are checked for 62
+bits.
 """
 
 from __future__ import annotations

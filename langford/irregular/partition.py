@@ -1,7 +1,7 @@
 """Breadth-first search over a matrix split into R × C blocks, one per rank (Loiseau's thesis, section 2.4.2).
 
-Rank i·C + j has the edges from the vertices of column j to those of row i.  It owns one of R·C chunks of the vertices;
-row i has the chunks of its ranks, column j those of its own.  Each level marks what the frontier reaches in a
+Rank i·C + j has the edges from the vertices of column j to those of row i.  It owns one of R·C chunks of vertices; row i
+has the chunks of its ranks, column j those of its own.  Each level marks what the frontier reaches in a
 bitmap of the row; the bitmaps are united along the rows, and each rank's chunk is sent along its column: the next
 frontier.
 """
@@ -131,7 +131,7 @@ class PartitionedGraph:
             raise BadRoot(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
         chunk, columns = self.grid.chunk, self.grid.columns
         front: Array = np.zeros(self._column_size // 64, np.int64)
-        visited = np.zeros(self._row_size // 64, np.int64)
+        visited: Array = np.zeros(self._row_size // 64, np.int64)
         parent = np.full(self._row_size, -1, np.int64)
         at = root - self._row * self._row_size
         if 0 <= at < self._row_size:

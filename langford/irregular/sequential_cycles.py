@@ -2,7 +2,7 @@
 Tarjan and Orlin.
 
 They look for the least mean of integer weights and compare means as floats, so that two that differ by less than
-one part in 2⁵² may be taken for one another; the mean that they return is that of a cycle, exactly (Karp: of a walk).
+one part in 2⁵² may be taken for one another; the mean that they return is exactly that of a cycle.
 """
 
 from __future__ import annotations

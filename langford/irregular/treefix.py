@@ -17,7 +17,8 @@ unit roundoff, γ(k) = k·u / (1 − k·u), and Σ|w| the sum of the absolute va
 - ``euler``: the same with 4n instead of 2n.
 
 Divided by the result, Σ|w| over the same set is its condition; what ``euler`` and ``preorder`` add to it is the
-share of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and ``compression``.
+share of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and
+``compression``.
 """
 
 from __future__ import annotations
