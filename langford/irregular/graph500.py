@@ -38,7 +38,7 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     The edges traversed are those of the list inside the tree's component, multiples and loops too.
     Raises CheckFailed, which names the rule that is broken, or BadRoot, BadLength.
     """
-    xp = module_of(sources, targets, parent)
+    module_of(sources, targets, parent)
     if not 0 <= root < len(parent):
         raise BadRoot(f"the root {root} is no vertex: there are {len(parent):,}, numbered from 0")
     levels = levels_of(root, parent)
@@ -47,11 +47,16 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
         agree = bool((depth == levels).all())
         _require(2, agree, "a depth differs from the number of parents above its vertex")
     traversed, joined = check_edges(sources, targets, parent, levels)
-    reached = parent >= 0
-    reached[root] = False
-    alone = xp.flatnonzero(reached & ~joined)
-    _require(5, len(alone) == 0, f"none joins {int(alone[0])} and its parent" if len(alone) else "")
+    require_joined(root, parent, joined)
     return traversed
+
+
+def require_joined(root: int, parent: Array, joined: Array) -> None:
+    """Rule 5: ``joined`` says which vertices an edge joins with their parent, bool[n]; raises CheckFailed."""
+    alone = (parent >= 0) & ~joined
+    alone[root] = False
+    places = module_of(parent).flatnonzero(alone)
+    _require(5, len(places) == 0, f"none joins {int(places[0])} and its parent" if len(places) else "")
 
 
 def levels_of(root: int, parent: Array) -> Array:
@@ -122,6 +127,7 @@ class Search:
         edges: edges of the list inside the component.
         seconds: the search alone.
         valid: whether the five rules hold.
+        frontiers: vertices of each level.
     """
 
     root: int
@@ -129,6 +135,7 @@ class Search:
     edges: int
     seconds: float
     valid: bool
+    frontiers: list[int]
 
 
 @dataclass(frozen=True)
@@ -166,12 +173,11 @@ class Graph500:
         }
 
 
-def roots_of(degrees: NDArray[np.integer[Any]], count: int, seed: int) -> NDArray[np.int64]:
-    """Different vertices with an edge, chosen at random; fewer than ``count`` when there are not as many.
+def roots_among(connected: NDArray[np.int64], count: int, seed: int) -> NDArray[np.int64]:
+    """Some of the vertices that have an edge, at random; all of them when there are no more than ``count``.
 
     Raises BadGraph when there is none.
     """
-    connected = np.flatnonzero(degrees)
     if len(connected) == 0:
         raise BadGraph("no vertex has an edge to another: choose a larger scale, edgefactor or another seed")
     return np.random.default_rng(seed).permutation(connected)[:count]
@@ -192,10 +198,11 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1) -
     construction = time.perf_counter() - started
     bfs(graph, 0)  # loads the kernel
     searches = []
-    for root in roots_of(graph.degrees, roots, seed).tolist():
+    for root in roots_among(np.flatnonzero(graph.degrees), roots, seed).tolist():
         started = time.perf_counter()
         tree = bfs(graph, root)
         seconds = time.perf_counter() - started
         edges = check_bfs(sources, targets, root, tree.parent)
-        searches.append(Search(root, int((tree.parent >= 0).sum()), edges, seconds, True))
+        frontiers = [level.frontier for level in tree.levels]
+        searches.append(Search(root, int((tree.parent >= 0).sum()), edges, seconds, True, frontiers))
     return Graph500(scale, edgefactor, seed, construction, searches)

@@ -1,7 +1,7 @@
 """Breadth-first search over a matrix split into R × C blocks, one per rank (Loiseau's thesis, section 2.4.2).
 
-Rank i·C + j has the edges from the vertices of column j to those of row i.  It owns one of R·C chunks of vertices; row i
-has the chunks of its ranks, column j those of its own.  Each level marks what the frontier reaches in a
+Rank i·C + j has the edges from the vertices of column j to those of row i.  It owns one of R·C chunks of vertices;
+row i has the chunks of its ranks, column j those of its own.  Each level marks what the frontier reaches in a
 bitmap of the row; the bitmaps are united along the rows, and each rank's chunk is sent along its column: the next
 frontier.
 """
