@@ -31,7 +31,8 @@ class Ranks:
 
     def split(self, colour: int, key: int) -> Self:
         """The ranks of the same colour."""
-        return type(self)(self._communicator.Split(colour, key))
+        part: Any = self._communicator.Split(colour, key)
+        return type(self)(part)
 
     def gather(self, array: NDArray[Any]) -> list[NDArray[Any]]:
         """The arrays of all ranks."""
@@ -95,8 +96,6 @@ def graph500_on_ranks(
         require_joined(root, parent, world.merge(joined.astype(np.int8), "max") > 0)
         frontiers = [level.frontier for level in levels]
         if sum(frontiers) != int((parent >= 0).sum()):
-            raise CheckFailed(
-                f"the levels from {root} hold {sum(frontiers):,} vertices, its tree others: report it"
-            )
+            raise CheckFailed(f"the levels from {root} and its tree hold different vertices: search again")
         searches.append(Search(root, sum(frontiers), total, float(slowest[0]), True, frontiers))
     return Graph500(scale, edgefactor, seed, construction, searches)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def irregular() -> None:
-    """Trees, cycles and graphs: sizes of searches, limits of farms, Graph500."""
+    """Measure searches and farms by trees, cycles and graphs; run Graph500."""
     require_scipy()
 
 
@@ -183,8 +183,8 @@ Examples:
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
-    Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines that
-    begin with # are remarks.  With whole numbers the answer is exact, and proved.
+    Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines
+    that begin with # are remarks.  With whole numbers the answer is exact, and proved.
     """
     edges = read_cycle_file(file)
     graph = Graph.from_edges(len(edges.names), edges.sources, edges.targets)

@@ -60,7 +60,7 @@ COMMANDS = {
     "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster."),
     "irregular": LazyCommand(
         "langford.cli.irregular:irregular",
-        "Trees, cycles and graphs: sizes of searches, limits of farms, Graph500.",
+        "Measure searches and farms by trees, cycles and graphs; run Graph500.",
     ),
     "doctor": LazyCommand(
         "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install."

@@ -96,9 +96,9 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
     if not allowed[0]:
         raise BadScenario("two clients hold the server at the start: let at most one hold it in its state 0")
     columns = _edges(scenarios, sizes, allowed)
-    number = np.cumsum(allowed) - 1
+    places = np.cumsum(allowed) - 1
     graph = Graph.from_edges(
-        int(allowed.sum()), number[columns[0]].astype(np.int32), number[columns[1]].astype(np.int32)
+        int(allowed.sum()), places[columns[0]].astype(np.int32), places[columns[1]].astype(np.int32)
     )
     system = TransitionSystem(graph, columns[2][graph.order], columns[3][graph.order], client_states[allowed])
     return _reachable(system)

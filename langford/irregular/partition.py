@@ -114,11 +114,11 @@ class PartitionedGraph:
         keys = np.unique(columns * self._row_size + rows)
         size = max(self._row_size, self._column_size)
         kind = np.int32 if size < 2**31 else np.int64
-        columns, rows = (part.astype(kind) for part in np.divmod(keys, self._row_size))
-        self._down = Graph.from_edges(size, columns, rows)
-        self._up = Graph.from_edges(size, rows, columns)
+        numbers: list[Array] = [part.astype(kind) for part in np.divmod(keys, self._row_size)]
+        self._down = Graph.from_edges(size, *numbers)
+        self._up = Graph.from_edges(size, *numbers[::-1])
         self._edges = int(world.merge(np.array([len(keys)]), "sum")[0])
-        degrees = np.bincount(rows, minlength=self._row_size)
+        degrees = np.bincount(numbers[1], minlength=self._row_size)
         in_row = self._along_row.merge(degrees, "sum")
         self.connected = np.flatnonzero(self._gathered(self._own(in_row)))
 
