@@ -69,12 +69,13 @@ def graph500_on_ranks(
         scale, roots, edgefactor, seed: of the benchmark; the roots are those of one process.
         ranks_here: how many of the ranks share this machine's memory.
 
-    Raises BadGraph; TooLarge before anything is generated; CheckFailed at a rank whose edges break a rule.
+    Raises at every rank BadGraph, or TooLarge before anything is generated; CheckFailed at a rank whose edges break
+    a rule.
     """
     require_scale(scale, edgefactor)
     # Edges both ways, sent, sorted and in rows; and arrays of 64 bits over all vertices for the checks.
     needed = (20 * edges_bytes(scale, edgefactor) // world.size + (64 << scale)) * ranks_here
-    require_memory(f"Graph500 at scale {scale}", needed, present_bytes())
+    _require_memory_everywhere(world, scale, needed)
     edges = edgefactor << scale
     first, last = (edges * rank // world.size for rank in (world.rank, world.rank + 1))
     sources, targets = kronecker_slice(scale, seed, first, last - first)
@@ -99,3 +100,10 @@ def graph500_on_ranks(
             raise CheckFailed(f"the levels from {root} and its tree hold different vertices: search again")
         searches.append(Search(root, sum(frontiers), total, float(slowest[0]), True, frontiers))
     return Graph500(scale, edgefactor, seed, construction, searches)
+
+
+def _require_memory_everywhere(world: Communicator, scale: int, needed: int) -> None:
+    """Raises TooLarge at every rank when one of them has less memory than needed."""
+    present = present_bytes()
+    least = -int(world.merge(np.array([-present], np.int64), "max")[0])
+    require_memory(f"Graph500 at scale {scale} on {world.size} ranks", needed, least)

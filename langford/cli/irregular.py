@@ -25,7 +25,7 @@ from langford.errors import LangfordError
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio
-from langford.irregular.errors import require_scipy
+from langford.irregular.errors import BadGraph, TooLarge, require_scipy
 from langford.irregular.graph import Graph
 from langford.irregular.graph500 import Graph500
 from langford.irregular.search_tree import search_sizes
@@ -228,6 +228,11 @@ def bfs(
     try:
         here = communicator.Split_type(_shared_memory()).size
         outcome = graph500_on_ranks(Ranks(communicator), scale, roots, edgefactor, seed, here)
+    except (BadGraph, TooLarge):
+        # Every rank has the same error; one of them reports it.
+        if communicator.rank == 0:
+            raise
+        context.exit(ExitCode.BAD_INPUT)
     except BaseException as error:
         _end_all(communicator, error)
         raise

@@ -26,7 +26,8 @@ def module_of(*arrays: Array) -> ModuleType:
 
         module: ModuleType = cupy
         return module
-    raise BadArray(f"give arrays of NumPy, or all of CuPy, not of {' and '.join(sorted(modules))}")
+    kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
+    raise BadArray(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
 
 
 def on_gpu(array: Array) -> bool:
