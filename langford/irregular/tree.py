@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
 
 import numpy as np
@@ -178,23 +179,23 @@ def broom(n: int, handle: int) -> NDArray[np.int32]:
 def random_tree(n: int, depth_factor: float = 0.0, children: int = 3, seed: int = 1) -> NDArray[np.int32]:
     """Parents of a random tree with 0 … 2·children − 1 children per vertex (Rostrup, Srivastava, Singhal).
 
-    Vertices get their children in the order of a queue, and of a stack with probability ``depth_factor``: 0 makes a
-    tree of logarithmic depth, 1 one as deep as a depth-first search goes.
+    Each time the next vertex of a queue gets its children, or with probability ``depth_factor`` the deepest one: 0
+    makes a tree of logarithmic depth, f one of depth about f·n / children.
     """
     random = np.random.default_rng(seed)
     parent = np.zeros(n, np.int32)
-    waiting, head, made = [0], 0, 1
+    counts = random.integers(0, 2 * children, n).tolist()
+    deeper = (random.random(n) < depth_factor).tolist()
+    waiting: deque[int] = deque()
+    deepest, made, turn = 0, 1, 0
     while made < n:
-        if random.random() < depth_factor or head == len(waiting):
-            vertex = waiting.pop()
-        else:
-            vertex, head = waiting[head], head + 1
-        # The last one that waits must have a child, or the tree would end here.
-        least = 1 if head == len(waiting) else 0
-        count = min(int(random.integers(least, 2 * children)), n - made)
+        deep = deeper[turn] or not waiting
+        vertex = deepest if deep else waiting.popleft()
+        # The deepest one must have a child, or the tree could end.
+        count = min(max(counts[turn], int(deep)), n - made)
         parent[made : made + count] = vertex
-        waiting.extend(range(made, made + count))
-        made += count
-        if head > 1_000_000:
-            waiting, head = waiting[head:], 0
+        if deep:
+            deepest = made
+        waiting.extend(range(made + int(deep), made + count))
+        made, turn = made + count, turn + 1
     return parent
