@@ -21,6 +21,7 @@ from langford.cli import display
 from langford.cli.exit_codes import ExitCode, code_of_error
 from langford.cli.options import copies_option, json_option, ledger_option, variant_argument
 from langford.cli.parameter_types import FiniteRange, numbers
+from langford.devices import CPU, KINDS
 from langford.errors import LangfordError
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
@@ -33,6 +34,11 @@ from langford.problem import Problem
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
+
+
+one_device_option = click.option(
+    "--device", type=click.Choice(KINDS), default=CPU.kind, show_default=True, help="A core, or GPU 0."
+)
 
 
 @click.group()
@@ -51,15 +57,16 @@ Examples:
 @click.argument("n", type=int)
 @copies_option
 @click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
+@one_device_option
 @json_option
-def tree(variant: str, n: int, copies: int, depth: int | None, as_json: bool) -> None:
+def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
     """Measure the search tree of a problem exactly, by its states.
 
     Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
     task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
     """
     problem = Problem.named(variant, n, copies)
-    sizes = search_sizes(problem, depth)
+    sizes = search_sizes(problem, depth, device)
     if as_json:
         document = {
             "problem": problem.name,
@@ -215,14 +222,24 @@ Examples:
 @click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
+@one_device_option
 @json_option
 @click.pass_context
 def bfs(
-    context: click.Context, scale: int, roots: int, edgefactor: int, seed: int, with_mpi: bool, as_json: bool
+    context: click.Context,
+    scale: int,
+    roots: int,
+    edgefactor: int,
+    seed: int,
+    with_mpi: bool,
+    device: str,
+    as_json: bool,
 ) -> None:
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
+    if with_mpi and device != CPU.kind:
+        raise click.UsageError("the ranks of --mpi search on cores: leave --device out, or --mpi")
     if not with_mpi:
-        _print_searches(graph500(scale, roots, edgefactor, seed), 1, as_json)
+        _print_searches(graph500(scale, roots, edgefactor, seed, device), 1, as_json)
         return
     communicator = world()
     try:

@@ -35,6 +35,11 @@ def on_gpu(array: Array) -> bool:
     return module_of(array) is not np
 
 
+def on_host(array: Array) -> Array:
+    """The array in the memory of the host."""
+    return array.get() if on_gpu(array) else array
+
+
 def require_indices(name: str, array: Array) -> None:
     """Raises BadArray unless the array is one row of int32 or int64."""
     module_of(array)

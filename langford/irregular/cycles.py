@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from langford.errors import CheckFailed
-from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
 from langford.irregular.components import components
 from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.howard import Howard
+from langford.irregular.phases import CpuPhases
+from langford.loading import load
 
 BITS = 62
 
@@ -110,7 +110,8 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     timeless = None if times is None else timeless_vertex(graph, times)
     if timeless is not None:
         raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")
-    howard = Howard(graph, components(graph), signed, durations)
+    phases = load("langford.irregular.cuda.cycles:phases_on_gpu") if on_gpu(graph.indptr) else CpuPhases
+    howard = Howard(graph, components(graph), signed, durations, phases)
     if howard.empty:
         raise NoCycle("the graph has no cycle: every search for one ends; give a graph with one")
     iterations = howard.solve()
@@ -147,8 +148,7 @@ def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, m
 
 def _exactly(numbers: Array) -> Fraction:
     """The sum, without rounding."""
-    on_host = numbers.get() if on_gpu(numbers) else numbers
-    return sum(map(Fraction, np.asarray(on_host).tolist()), Fraction(0))
+    return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
 
 
 def _require(holds: bool, otherwise: str) -> None:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.errors import CheckFailed
-from langford.irregular.arrays import Array, module_of, present_bytes, require_length, require_memory
+from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_length, require_memory
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot
 from langford.irregular.graph import Graph
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
+from langford.loading import load
 
 RULES = {
     1: "the parents form a tree whose root is its own parent",
@@ -183,24 +184,32 @@ def roots_among(connected: NDArray[np.int64], count: int, seed: int) -> NDArray[
     return np.random.default_rng(seed).permutation(connected)[:count]
 
 
-def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1) -> Graph500:
+def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> Graph500:
     """The whole protocol: generation, timed construction, searches from vertices with an edge, every one checked.
 
-    Raises TooLarge before anything is generated, BadGraph, CheckFailed.
+    ``device``: "cpu" for one core, "cuda" for GPU 0.
+
+    Raises TooLarge before anything is generated, BadGraph, CheckFailed, NoGpu.
     """
     require_scale(scale, edgefactor)
     # The list, the graph twice while it is made simple, and some arrays per vertex.
     needed = 5 * edges_bytes(scale, edgefactor) + (64 << scale)
-    require_memory(f"Graph500 at scale {scale}", needed, present_bytes())
-    sources, targets = kronecker(scale, edgefactor, seed)
+    present = present_bytes() if device == "cpu" else load("langford.irregular.cuda.gpu:free_bytes")()
+    require_memory(f"Graph500 at scale {scale}", needed, present)
+    sources, targets = kronecker(scale, edgefactor, seed, device)
+    done = (lambda: None) if device == "cpu" else load("langford.irregular.cuda.gpu:wait")
+    done()
     started = time.perf_counter()
     graph = Graph.from_edges(1 << scale, sources, targets, symmetric=True).simple()
+    done()
     construction = time.perf_counter() - started
     bfs(graph, 0)  # loads the kernel
+    connected = on_host(module_of(sources).flatnonzero(graph.degrees))
     searches = []
-    for root in roots_among(np.flatnonzero(graph.degrees), roots, seed).tolist():
+    for root in roots_among(connected, roots, seed).tolist():
         started = time.perf_counter()
         tree = bfs(graph, root)
+        done()
         seconds = time.perf_counter() - started
         edges = check_bfs(sources, targets, root, tree.parent)
         frontiers = [level.frontier for level in tree.levels]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from langford.irregular.arrays import Array, present_bytes, require_memory
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
+from langford.loading import load
 
 QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
 """Probabilities of the quadrants (0, 0), (0, 1), (1, 0) of the adjacency matrix; the last one has the rest."""
@@ -32,15 +33,21 @@ def edges_bytes(scale: int, edgefactor: int) -> int:
     return 2 * np.dtype(vertex_type(scale)).itemsize * (edgefactor << scale)
 
 
-def kronecker(scale: int, edgefactor: int = 16, seed: int = 1) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> tuple[Array, Array]:
     """Edges of a random graph with 2**scale vertices: sources and targets, int32 (int64 from scale 32 on).
 
     Each edge descends into a quadrant of the adjacency matrix ``scale`` times, with Graph500's probabilities; then
     the vertices are scrambled.  Edge k depends on the seed and on k alone.  Loops and multiple edges occur.
+    ``device`` "cuda" generates the same edges on GPU 0, as arrays of CuPy.
 
-    Raises BadGraph, or TooLarge before anything is generated.
+    Raises BadGraph, TooLarge before anything is generated, or NoGpu.
     """
     require_scale(scale, edgefactor)
+    if device == "cuda":
+        edges: tuple[Array, Array] = load("langford.irregular.cuda.kronecker:kronecker_on_gpu")(
+            scale, edgefactor, seed
+        )
+        return edges
     require_memory(f"a graph of scale {scale}", edges_bytes(scale, edgefactor), present_bytes())
     return kronecker_slice(scale, seed, 0, edgefactor << scale)
 

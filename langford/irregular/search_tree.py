@@ -8,6 +8,7 @@ from math import ceil, inf, sqrt
 import numpy as np
 
 from langford.estimation import EXACT_COLOURS
+from langford.irregular.arrays import module_of, on_host
 from langford.irregular.search_states import SearchStates, StateLevel, search_states
 from langford.methods import METHODS
 from langford.methods.backtracking.order import colours_at_random
@@ -67,16 +68,17 @@ class SearchSizes:
     walk: WalkSpread
 
 
-def search_sizes(problem: Problem, depth: int | None = None) -> SearchSizes:
+def search_sizes(problem: Problem, depth: int | None = None, device: str = "cpu") -> SearchSizes:
     """Measure the search tree of a problem.
 
     Args:
         problem: what is searched; all of its states must fit into memory.
         depth: the last depth to describe; by default all.
+        device: "cpu", or "cuda" for GPU 0.
 
-    Raises MethodDoesNotApply, BadDepth, TooLarge, TooWide.
+    Raises MethodDoesNotApply, BadDepth, TooLarge, TooWide, NoGpu.
     """
-    states = search_states(problem)
+    states = search_states(problem, device=device)
     shown = states.levels if depth is None else [level for level in states.levels if level.depth <= depth]
     reached = states.arrangements
     published = (reached + problem.self_mirrored) // 2 if problem.mirrored else reached
@@ -93,7 +95,7 @@ def _sizes(problem: Problem, level: StateLevel) -> LevelSizes:
         len(level.frees),
         mean,
         sqrt(variance),
-        int(level.nodes_below.max(initial=0)),
+        int(level.nodes_below.max()) if nodes else 0,
         _work_error(problem, level) if mean > 0 and nodes <= LARGEST_TASK_LIST else None,
     )
 
@@ -103,7 +105,7 @@ def _work_error(problem: Problem, level: StateLevel) -> float:
     plan = METHODS["miller"].plan(problem, level.depth)
     assert isinstance(plan, BacktrackingPlan)
     _, places = np.unique(plan.frees, axis=0, return_inverse=True)
-    below = level.nodes_below[places.ravel()]
+    below = on_host(level.nodes_below)[places.ravel()]
     difference = plan.work / plan.work.mean() - below / below.mean()
     return float(np.sqrt((difference**2).mean()))
 
@@ -119,8 +121,9 @@ def walk_spread(states: SearchStates) -> WalkSpread:
     moments = states.levels[switch - 1].arrangements.astype(np.float64) ** 2
     for level in states.levels[switch - 2 :: -1] if switch > 1 else []:
         below = moments[level.children]
-        totals = np.concatenate([np.zeros(1), np.cumsum(below)])
-        choices = np.diff(level.indptr)
+        xp = module_of(below)
+        totals = xp.concatenate([xp.zeros(1), xp.cumsum(below)])
+        choices = level.indptr[1:] - level.indptr[:-1]
         moments = choices * (totals[level.indptr[1:]] - totals[level.indptr[:-1]])
     roots = states.levels[0].nodes
     mean = states.arrangements / order.weight

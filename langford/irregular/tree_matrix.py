@@ -60,48 +60,40 @@ class TreeMatrix:
         """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
         return compress(self.tree, self.factors)
 
+    @cached_property
+    def _levels(self) -> list[Step]:
+        """One matrix per level, the deepest first: what ``levels`` multiplies by on a GPU."""
+        levels: list[Step] = load("langford.irregular.cuda.tree:steps_of_levels")(self.tree, self.factors)
+        return levels
+
     def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
         """z with Lz = b, float64[n] or [n, k]: an upward accumulation."""
-        z = self._columns(b)
-        if method == "compression":
-            for step in self.steps:
-                _multiply_add(step.targets, step.sources, step.factors, z)
-        elif on_gpu(z):
-            load("langford.irregular.cuda.tree:solve_by_levels")(self.tree, self.factors, z, down=False)
-        else:
-            solve_upwards(self.tree.above, self.tree.order, self.factors, z)
-        return z.reshape(b.shape)
+        return self._accumulated(b, method, down=False)
 
     def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
         """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation."""
-        x = self._columns(b)
-        if method == "compression":
-            for step in reversed(self.steps):
-                _multiply_add(step.sources, step.targets, step.factors, x)
-        elif on_gpu(x):
-            load("langford.irregular.cuda.tree:solve_by_levels")(self.tree, self.factors, x, down=True)
-        else:
-            solve_downwards(self.tree.above, self.tree.order, self.factors, x)
-        return x.reshape(b.shape)
+        return self._accumulated(b, method, down=True)
 
     def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
         """x with Ax = b, float64[n] or [n, k]; raises BadLength or BadWeights."""
         z = self.forward(b, method)
         return self.backward((z.T / self.pivots).T, method)
 
-    def _columns(self, b: Array) -> Array:
-        """A copy of the right sides, float64[n, k]."""
+    def _accumulated(self, b: Array, method: SolveMethod, down: bool) -> Array:
         module_of(self.factors, b)
         require_length("the right side", b, len(self.tree), "vertex")
         require_numbers("the right side", b)
-        return b.astype(np.float64).reshape(len(self.tree), -1).copy()
-
-
-def _multiply_add(targets: Array, sources: Array, factors: Array | None, x: Array) -> None:
-    """x[target] += factor · x[source] for each entry."""
-    xp = module_of(x)
-    if xp is np:
-        multiply_add(targets, sources, factors, x)
-    else:
-        assert factors is not None
-        xp.add.at(x, targets, factors[:, None] * x[sources])
+        x = b.astype(np.float64).reshape(len(self.tree), -1).copy()
+        if method == "levels" and not on_gpu(x):
+            accumulate = solve_downwards if down else solve_upwards
+            accumulate(self.tree.above, self.tree.order, self.factors, x)
+            return x.reshape(b.shape)
+        steps = self.steps if method == "compression" else self._levels
+        for step in reversed(steps) if down else steps:
+            if on_gpu(x):
+                load("langford.irregular.cuda.tree:multiply_on_gpu")(step, x, down)
+            elif down:
+                multiply_add(step.sources, step.targets, step.factors, x)
+            else:
+                multiply_add(step.targets, step.sources, step.factors, x)
+        return x.reshape(b.shape)

@@ -117,6 +117,8 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
         raise BadWeights("xor combines integers: convert the values, or choose another operator")
     if method in ("euler", "preorder") and op not in INVERTIBLE:
         raise NoInverse(f"{method} must undo the operator, and {op} has no inverse: use levels or compression")
+    if on_gpu(values) and values.dtype.itemsize not in (4, 8):
+        raise BadWeights(f"a GPU combines numbers of 32 or 64 bits, not {values.dtype}: convert the values")
     if method != "auto":
         return method  # type: ignore[return-value]
     if not on_gpu(values):
@@ -127,7 +129,7 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
 def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
     """Each vertex once, in breadth-first order."""
     if on_gpu(values):
-        return load("langford.irregular.cuda.tree:levels_on_gpu")(tree, values, UFUNCS[op].__name__, down)
+        return load("langford.irregular.cuda.tree:levels_on_gpu")(tree, values, op, down)
     combined = values.copy()
     if op == "xor":
         (downwards_xor if down else upwards_xor)(tree.above, tree.order, combined)
@@ -138,13 +140,13 @@ def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
 
 def _by_compression(tree: Tree, values: Array, op: str, down: bool) -> Array:
     """Sparse products over the levels."""
-    combined = values.copy()
-    xp = module_of(values)
     steps = compress(tree)
+    if on_gpu(values):
+        return load("langford.irregular.cuda.tree:compression_on_gpu")(steps, values, op, down)
+    combined = values.copy()
     for step in reversed(steps) if down else steps:
         if down:
-            ufunc = getattr(xp, UFUNCS[op].__name__)
-            combined[step.sources] = ufunc(combined[step.targets], combined[step.sources])
+            combined[step.sources] = UFUNCS[op](combined[step.targets], combined[step.sources])
         else:
             _combine_at(op, combined, step.targets, combined[step.sources])
     return combined

@@ -13,8 +13,11 @@ from jobs.throughput import BadFarm, Farm, Pipeline, best_streams, launches_per_
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.estimation import estimate
 from langford.irregular import search_states
+from langford.irregular.search_states import children_of_words, starts_of_words
 from langford.irregular.search_tree import search_sizes, walk_spread
+from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.walk import random_walks
+from langford.kernels.cuda.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
@@ -73,6 +76,30 @@ def test_what_lies_below_a_task_is_what_deeper_plans_say() -> None:
         off = work / work.mean() - below / np.mean(below)
         assert level.work_error == pytest.approx(sqrt(np.mean(off**2)))
     assert [level.depth for level in search_sizes(problem, 3).levels] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(7), Problem.skolem(6), Problem.langford(9, 3)], ids=str)
+def test_children_without_a_kernel_are_those_of_the_kernel(problem: Problem) -> None:
+    # What a GPU does, with NumPy.
+    order = SearchOrder.of(problem)
+    shapes = order.shapes(problem)
+    frees = order.roots(problem)
+    for difference in order.differences[1:]:
+        fitting = starts_of_words(frees, difference, problem.copies)
+        assert np.bitwise_count(fitting).tolist() == count_starts(frees, difference, problem.copies).tolist()
+        below = feasible(frees, difference, problem.copies, shapes)
+        assert children_of_words(frees, fitting, shapes[difference]).tolist() == below.tolist()
+        frees = below
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", [Problem.langford(8), Problem.skolem(9), Problem.langford(9, 3)], ids=str)
+def test_a_gpu_finds_the_same_states(problem: Problem) -> None:
+    try:
+        found = search_sizes(problem, device="cuda")
+    except NoGpu as error:
+        pytest.skip(f"needs a GPU: {error}")
+    assert found == search_sizes(problem)
 
 
 @pytest.mark.parametrize(
