@@ -19,9 +19,8 @@ from langford.irregular.components import Components
 from langford.irregular.cpu.cycles import shift_components
 from langford.irregular.errors import TooWide
 from langford.irregular.graph import Graph
-from langford.irregular.phases import InnerEdges, Phases, PolicyCycles, WideDistance
+from langford.irregular.phases import LARGEST, InnerEdges, Phases, PolicyCycles, WideDistance, limit_of
 
-LARGEST = 2**62
 _TOO_WIDE = "the potentials need more than 62 bits: give floats, or divide the weights by a common factor"
 
 
@@ -77,8 +76,8 @@ class Howard:
         rounds = 0
         while active.any():
             rounds += 1
-            self._choose(self.phases.cycles(), active)
             try:
+                self._choose(self.phases.cycles(), active)
                 self.phases.measure(self.roots, self.numerators, self.denominators, active)
             except WideDistance as error:
                 raise TooWide(_TOO_WIDE) from error
@@ -142,8 +141,8 @@ class Howard:
             raise TooWide(_TOO_WIDE)
         room = potentials[sources] + lengths[between] - potentials[targets]
         # Few edges and components: their order is found on the host.
-        shift = np.zeros(self.parts.count, on_host(room).dtype)
-        if shift_components(self.parts.count, *map(on_host, (labels, sources, targets, room)), shift):
+        shift, limit = np.zeros(self.parts.count, on_host(room).dtype), limit_of(room)
+        if shift_components(self.parts.count, *map(on_host, (labels, sources, targets, room)), limit, shift):
             raise TooWide(_TOO_WIDE)
         shifts = xp.asarray(shift)[labels]
         if self.exact and float(abs(potentials / 1.0 + shifts).max()) >= LARGEST:

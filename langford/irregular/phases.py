@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 from langford.irregular.arrays import Array
 from langford.irregular.cpu.cycles import follow, improve, lead_back, policy_cycles
 from langford.irregular.cpu.graph import count_rows, fill_rows
+
+LARGEST = 2**62
+
+
+def limit_of(weights: Array) -> Any:
+    """The largest sum that the type of the weights may hold: 2⁶² for integers, any for floats."""
+    return weights.dtype.type(LARGEST if weights.dtype.kind == "i" else np.inf)
 
 
 class WideDistance(Exception):
@@ -65,7 +72,7 @@ class Phases(Protocol):
     distance: Array
 
     def cycles(self) -> PolicyCycles:
-        """The cycles of the policy."""
+        """The cycles of the policy; raises WideDistance."""
         ...
 
     def measure(self, roots: Array, numerators: Array, denominators: Array, active: Array) -> None:
@@ -92,6 +99,7 @@ class CpuPhases:
         n = len(edges.labels)
         self.policy = np.full(n, -1, np.int64)
         self.distance = np.zeros(n, edges.weights.dtype)
+        self._limit = limit_of(edges.weights)
         self._active = np.zeros(0, bool)
         self._ratios = (np.zeros(0, edges.weights.dtype),) * 2
         has = np.diff(edges.indptr) > 0
@@ -116,8 +124,10 @@ class CpuPhases:
         members, begins = np.empty(n, np.int64), np.empty(n + 1, np.int64)
         sums, durations = np.empty(n, kind), np.empty(n, kind)
         count = policy_cycles(
-            self.policy, edges.targets, edges.weights, edges.times, members, begins, sums, durations
+            self.policy, edges.targets, edges.weights, edges.times, self._limit, members, begins, sums, durations
         )
+        if count < 0:
+            raise WideDistance
         starts = np.minimum.reduceat(members[: begins[count]], begins[:count]) if count else members[:0]
         return PolicyCycles(starts, edges.labels[starts], sums[:count], durations[:count])
 
@@ -128,14 +138,14 @@ class CpuPhases:
         state = np.zeros(len(self.policy), np.int8)
         state[~active[edges.labels]] = 4
         astray, wide = follow(
-            self.policy, edges.targets, edges.weights, edges.times, edges.labels, numerators, denominators,
-            roots[active], self.distance, state,
+            self.policy, edges.targets, edges.weights, edges.times, self._limit, edges.labels, numerators,
+            denominators, roots[active], self.distance, state,
         )  # fmt: skip
         if astray and not wide:
             indptr, order = self._incoming
             wide = lead_back(
-                indptr, order, edges.sources, edges.weights, edges.times, edges.labels, numerators, denominators,
-                self.policy, self.distance, state,
+                indptr, order, edges.sources, edges.weights, edges.times, self._limit, edges.labels, numerators,
+                denominators, self.policy, self.distance, state,
             )  # fmt: skip
         if wide:
             raise WideDistance

@@ -154,7 +154,10 @@ def _by_compression(tree: Tree, values: Array, op: str, down: bool) -> Array:
 
 def _combine_at(op: str, array: Array, places: Array, values: Array) -> None:
     """array[place] ∘= value for each of them; places may repeat."""
-    getattr(module_of(array), UFUNCS[op].__name__).at(array, places, values)
+    if on_gpu(array):
+        load("langford.irregular.cuda.tree:scatter_on_gpu")(op, array, places, values)
+    else:
+        UFUNCS[op].at(array, places, values)
 
 
 def _inverse(values: Array, op: str) -> Array:

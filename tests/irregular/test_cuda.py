@@ -132,6 +132,20 @@ def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any
         assert gpu.on_host(cuda_tree.fix_by_compression(gpu, moved, arrays[-1], op, down)).tolist() == known
 
 
+@pytest.mark.parametrize("op", OPERATORS)
+def test_places_that_repeat_get_all_values(gpu: Gpu, op: str) -> None:
+    random = np.random.default_rng(3)
+    places, values = random.integers(0, 5, 600), random.integers(-3, 4, 600)
+    array = gpu.put(np.full(5, 3), LONG).copy()
+    cuda_tree.scatter(gpu, op, array, gpu.put(places, LONG), gpu.put(values, LONG))
+    expected = np.full(5, 3)
+    ufuncs = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
+    ufuncs[op].at(expected, places, values)
+    assert gpu.on_host(array).tolist() == expected.tolist()
+    scanned = cuda_tree.scan_xor(gpu.put(values, LONG))
+    assert gpu.on_host(scanned).tolist() == np.bitwise_xor.accumulate(values).tolist()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_solves_are_those_of_the_cpu(gpu: Gpu, shape: str) -> None:
     tree, random = Tree(SHAPES[shape]), np.random.default_rng(4)

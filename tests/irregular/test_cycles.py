@@ -248,6 +248,17 @@ def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
         cycle_mean(*path(9, 2**59))
 
 
+def test_sums_of_cycles_are_exact_up_to_62_bits_and_floats_have_no_such_limit() -> None:
+    ring = np.arange(9)
+    graph = Graph.from_edges(9, ring, np.roll(ring, -1))
+    with pytest.raises(TooWide, match="62 bits"):
+        cycle_mean(graph, np.full(9, 2**60))
+    assert cycle_mean(graph, np.full(9, 2**58)).value == 2**58
+    optimal = cycle_mean(graph, np.full(9, 1e30))
+    assert optimal.value == 1e30
+    optimal.check()
+
+
 # -- clients and servers ----------------------------------------------------------------------
 
 

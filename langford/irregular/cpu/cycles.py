@@ -11,13 +11,12 @@ from numba import njit
 
 from langford.irregular.cpu.compiled import kernel
 
-LARGEST = 2**62
-
 
 @kernel
-def policy_cycles(policy, targets, weights, times, members, begins, sums, durations):
+def policy_cycles(policy, targets, weights, times, limit, members, begins, sums, durations):
     """The cycles of a policy: their vertices one after another into ``members`` [n], where each begins into
-    ``begins`` [n + 1], their weights and times into ``sums`` and ``durations`` [n].  Returns their number."""
+    ``begins`` [n + 1], their weights and times into ``sums`` and ``durations`` [n].  Returns their number, −1 when
+    a sum passes ``limit``."""
     n = policy.size
     seen = np.zeros(n, np.int64)
     count, filled = 0, 0
@@ -39,6 +38,8 @@ def policy_cycles(policy, targets, weights, times, members, begins, sums, durati
             filled += 1
             total += weights[policy[vertex]]
             duration += times[policy[vertex]]
+            if abs(total) > limit or duration > limit:
+                return -1
             vertex = targets[policy[vertex]]
         sums[count], durations[count] = total, duration
         count += 1
@@ -53,11 +54,11 @@ def cost(weight, time, numerator, denominator):
 
 
 @kernel
-def follow(policy, targets, weights, times, labels, numerators, denominators, roots, distance, state):
+def follow(policy, targets, weights, times, limit, labels, numerators, denominators, roots, distance, state):
     """The distance of every vertex whose policy leads to a root, along the policy.
 
     ``state`` [n], zeros: becomes 1 where the policy leads to a root, 2 elsewhere.
-    Returns (vertices that are led elsewhere, whether a distance passed 62 bits).
+    Returns (vertices that are led elsewhere, whether a distance passed ``limit``).
     """
     n = policy.size
     path = np.empty(n, np.int64)
@@ -82,7 +83,7 @@ def follow(policy, targets, weights, times, labels, numerators, denominators, ro
         for at in range(length - 1, -1, -1):
             edge = policy[path[at]]
             reach += cost(weights[edge], times[edge], numerators[label], denominators[label])
-            if reach > LARGEST or reach < -LARGEST:
+            if abs(reach) > limit:
                 return astray, True
             distance[path[at]] = reach
             state[path[at]] = 1
@@ -91,12 +92,23 @@ def follow(policy, targets, weights, times, labels, numerators, denominators, ro
 
 @kernel
 def lead_back(
-    back_indptr, back_edges, sources, weights, times, labels, numerators, denominators, policy, distance, state
+    back_indptr,
+    back_edges,
+    sources,
+    weights,
+    times,
+    limit,
+    labels,
+    numerators,
+    denominators,
+    policy,
+    distance,
+    state,
 ):
     """Give the vertices of state 2 a policy that leads to a vertex of state 1, over as few edges as there can be.
 
     Vertices whose component has none of state 1 remain as they are.
-    Returns whether a distance passed 62 bits.
+    Returns whether a distance passed ``limit``.
     """
     queue = np.empty(policy.size, np.int64)
     tail = head = 0
@@ -114,7 +126,7 @@ def lead_back(
             if state[source] != 2:
                 continue
             reach = distance[vertex] + cost(weights[edge], times[edge], numerators[label], denominators[label])
-            if reach > LARGEST or reach < -LARGEST:
+            if abs(reach) > limit:
                 return True
             policy[source], distance[source], state[source] = edge, reach, 1
             queue[tail] = source
@@ -151,9 +163,9 @@ def improve(indptr, targets, weights, times, labels, numerators, denominators, a
 
 
 @kernel
-def shift_components(count, labels, sources, targets, lengths, shift):
+def shift_components(count, labels, sources, targets, lengths, limit, shift):
     """Numbers for the components, into ``shift`` [count] of zeros, such that shift[v] ≤ shift[u] + length for
-    every edge u → v between them.  Returns whether one passed 62 bits.
+    every edge u → v between them.  Returns whether one passed ``limit``.
     """
     waiting = np.zeros(count, np.int64)
     begins = np.zeros(count + 1, np.int64)
@@ -179,7 +191,7 @@ def shift_components(count, labels, sources, targets, lengths, shift):
             edge = edges[at]
             other = labels[targets[edge]]
             bound = shift[label] + lengths[edge]
-            if bound < -LARGEST:
+            if bound < -limit:
                 return True
             shift[other] = min(shift[other], bound)
             waiting[other] -= 1

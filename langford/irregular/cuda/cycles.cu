@@ -4,6 +4,8 @@
 // (indptr); a policy is an edge for each vertex, −1 where there is none.
 #include "arrays.cuh"
 
+// Distances of whole numbers must fit into 62 bits; those of floats need not.
+constexpr bool WHOLE = WEIGHT(1) / WEIGHT(2) == WEIGHT(0);
 constexpr i64 LARGEST = 1ll << 62;
 
 __device__ inline WEIGHT cost(WEIGHT weight, WEIGHT time, WEIGHT numerator, WEIGHT denominator) {
@@ -79,6 +81,7 @@ extern "C" __global__ void measure(i64 n, const VERTEX *labels, const signed cha
         }
         state[vertex] = 1;
         distance[vertex] = cost(sums[vertex], durations[vertex], ratios[2 * label], ratios[2 * label + 1]);
+        if (!WHOLE) continue;
         const double rough = double(ratios[2 * label + 1]) * double(sums[vertex]) -
                              double(ratios[2 * label]) * double(durations[vertex]);
         if (rough > double(LARGEST) || rough < -double(LARGEST)) flags[1] = 1;
@@ -96,7 +99,7 @@ extern "C" __global__ void lead_back(i64 n, const i64 *indptr, const VERTEX *tar
             if (state[targets[edge]] != 1) continue;
             const WEIGHT length = distance[targets[edge]] +
                                   cost(weights[edge], times[edge], ratios[2 * label], ratios[2 * label + 1]);
-            if (length > WEIGHT(LARGEST) || length < -WEIGHT(LARGEST)) flags[1] = 1;
+            if (WHOLE && (length > WEIGHT(LARGEST) || length < -WEIGHT(LARGEST))) flags[1] = 1;
             policy[vertex] = edge;
             distance[vertex] = length;
             state[vertex] = 3;

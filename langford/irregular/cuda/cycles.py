@@ -6,7 +6,7 @@ import numpy as np
 
 from langford.irregular.arrays import Array
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.phases import InnerEdges, PolicyCycles, WideDistance
+from langford.irregular.phases import LARGEST, InnerEdges, PolicyCycles, WideDistance
 
 
 def phases_on_gpu(edges: InnerEdges) -> GpuPhases:
@@ -29,13 +29,17 @@ class GpuPhases:
         self._active = gpu.zeros(0, np.int8)
         self.policy = gpu.zeros(self._n, np.int64)
         self.distance = gpu.zeros(self._n, edges.weights.dtype)
+        largest = max(float(abs(array).max()) for array in (edges.weights, edges.times))
+        self._may_wrap = edges.weights.dtype.kind == "i" and self._n * largest >= LARGEST
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
 
     def _launch(self, name: str, *arguments: object) -> None:
         self._program.launch(name, np.int64(self._n), *arguments)
 
     def cycles(self) -> PolicyCycles:
-        """The cycles of the policy, each by its least vertex."""
+        """The cycles of the policy, each by its least vertex; raises WideDistance."""
+        if self._may_wrap:
+            raise WideDistance
         gpu, xp, edges = self._gpu, self._gpu.xp, self._edges
         following, least = gpu.zeros(self._n, np.int64), gpu.zeros(self._n, np.int64)
         self._launch("begin_jumps", self.policy, edges.targets, following, least)

@@ -55,7 +55,12 @@ extern "C" __global__ void scatter_down(int op, i64 entries, const i64 *targets,
     }
 }
 
-// The same for a level of the tree, order[begin:end], between its vertices and their parents.
+// values[place] ∘= others[k] for the k-th of `count` places, which may repeat.
+extern "C" __global__ void scatter_at(int op, i64 count, const i64 *places, const VALUE *others, VALUE *values) {
+    EACH(at, count) combine_at(op, &values[places[at]], others[at]);
+}
+
+// gather_up and scatter_down for a level of the tree, order[begin:end], between its vertices and their parents.
 extern "C" __global__ void level_up(int op, i64 begin, i64 end, const VERTEX *order, const VERTEX *above, VALUE *values) {
     EACH(run, (end - begin + RUN - 1) / RUN) {
         const i64 first = begin + run * RUN, last = first + RUN < end ? first + RUN : end;

@@ -119,6 +119,14 @@ def fix_by_compression(gpu: Gpu, steps: list[Step], values: Array, op: str, down
     return combined
 
 
+def scatter(gpu: Gpu, op: str, array: Array, places: Array, values: Array) -> None:
+    """array[place] ∘= value for each of them; places may repeat."""
+    program = gpu.program("tree.cu", VERTEX=np.int64, VALUE=array.dtype)
+    program.launch(
+        "scatter_at", np.int32(OPERATORS[op]), np.int64(len(places)), places.astype(np.int64), values, array
+    )
+
+
 def scan_xor(values: Array) -> Array:
     """The exclusive or of all values up to each place, by doubling."""
     scanned, reach = values.copy(), 1
@@ -176,6 +184,11 @@ def levels_on_gpu(tree: Any, values: Array, op: str, down: bool) -> Array:
 def compression_on_gpu(steps: list[Step], values: Array, op: str, down: bool) -> Array:
     """Rootfix or leaffix by compression on the values' GPU."""
     return fix_by_compression(gpu_of(values), steps, values, op, down)
+
+
+def scatter_on_gpu(op: str, array: Array, places: Array, values: Array) -> None:
+    """array[place] ∘= value on the array's GPU."""
+    scatter(gpu_of(array), op, array, places, values)
 
 
 def factorise_on_gpu(tree: Any, edge: Array, pivot: Array) -> int:
