@@ -33,6 +33,9 @@ COMMANDS = {
     "verify": LazyCommand(
         "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
     ),
+    "confirm": LazyCommand(
+        "langford.cli.confirm:confirm", "Count a campaign's problem again in another way, and compare the counts."
+    ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
     "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),

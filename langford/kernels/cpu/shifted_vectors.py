@@ -19,8 +19,6 @@ I8 = ir.IntType(8)
 ROW_WORDS = 8
 """64-bit words of a row."""
 ROW_BYTES = 8 * ROW_WORDS
-INNER_VALUES = 10
-"""Values that a count over nine bits can take."""
 WINDOW = 4
 """Values of an odd form that have a row; any other has the empty row."""
 CHOICES = WINDOW + 1
@@ -35,7 +33,8 @@ def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
     builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer())).align = alignment
 
 
-def _row(builder: Any, pointer: Any) -> Any:
+def load_row(builder: Any, pointer: Any) -> Any:
+    """A row."""
     return load_vector(builder, pointer, I64, ROW_WORDS)
 
 
@@ -45,11 +44,11 @@ def byte_row(builder: Any, context: Any, array_type: Any, array: Any, row: Any, 
     return load_vector(builder, element_pointer(context, builder, array_type, array, at), I8, lanes)
 
 
-def _broadcast(builder: Any, value: Any) -> Any:
-    """A row with the same word everywhere."""
-    single = builder.insert_element(ir.Constant(ROW, ir.Undefined), value, ir.Constant(I32, 0))
-    mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
-    return builder.shuffle_vector(single, single, mask)
+def splat(builder: Any, value: Any, lanes: int) -> Any:
+    """A vector with the same i64 in every lane."""
+    vector = ir.VectorType(I64, lanes)
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
+    return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def repeated(builder: Any, vector: Any, times: int) -> Any:
@@ -98,71 +97,8 @@ def join_stage(typingctx, dead, to, table, rows, at, words, count):
         target = element_pointer(context, builder, sig.args[0], args[0], args[1])
         with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
             word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
-            parts = [_row(builder, builder.gep(source, [word])) for source in sources]
+            parts = [load_row(builder, builder.gep(source, [word])) for source in sources]
             store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
-        return context.get_dummy_value()
-
-    return signature, emit
-
-
-@intrinsic
-def count_rows(typingctx, rows, at, low, i, high, j):
-    """Fill INNER_VALUES rows from word ``at`` on: bit x of row k is set where a count over the bits of x is k.
-
-    The count is the sum of two, given bit by bit: that over the six low bits by three words low[4 i:], the
-    same in every word of a row; that over the three high bits by two rows high[16 j:].
-    """
-    signature = types.void(rows, types.int64, low, types.int64, high, types.int64)
-
-    def emit(context, builder, sig, args):
-        words = element_pointer(context, builder, sig.args[2], args[2], builder.mul(args[3], ir.Constant(I64, 4)))
-        planes = element_pointer(context, builder, sig.args[4], args[4], builder.mul(args[5], ir.Constant(I64, 16)))
-        a = [_broadcast(builder, builder.load(builder.gep(words, [ir.Constant(I64, k)]))) for k in range(3)]
-        b = [_row(builder, builder.gep(planes, [ir.Constant(I64, 8 * k)])) for k in range(2)]
-        carry = builder.and_(a[0], b[0])
-        half = builder.xor(a[1], b[1])
-        above = builder.or_(builder.and_(a[1], b[1]), builder.and_(half, carry))
-        bits = [
-            builder.xor(a[0], b[0]),
-            builder.xor(half, carry),
-            builder.xor(a[2], above),
-            builder.and_(a[2], above),
-        ]
-        missing = [builder.not_(bit) for bit in bits]
-        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
-        for value in range(INNER_VALUES):
-            low_half, high_half = (
-                builder.and_(*((bits if value >> k & 1 else missing)[k] for k in (first, first + 1)))
-                for first in (0, 2)
-            )
-            row = builder.and_(low_half, high_half)
-            store(builder, row, builder.gep(target, [ir.Constant(I64, value * ROW_WORDS)]), 8)
-        return context.get_dummy_value()
-
-    return signature, emit
-
-
-@intrinsic
-def join_pair(typingctx, joint, at, rows, first, second):
-    """Fill CHOICES² rows from word ``at`` on: row r + CHOICES · s is row r of one form or row s of the other.
-
-    first, second: the word where the WINDOW rows of each form begin; r or s = WINDOW stands for the empty row.
-    """
-    signature = types.void(joint, types.int64, rows, types.int64, types.int64)
-
-    def emit(context, builder, sig, args):
-        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
-        ours, theirs = (
-            [
-                *(_row(builder, builder.gep(pointer, [ir.Constant(I64, k * ROW_WORDS)])) for k in range(WINDOW)),
-                ir.Constant(ROW, [0] * ROW_WORDS),
-            ]
-            for pointer in (element_pointer(context, builder, sig.args[2], args[2], start) for start in args[3:])
-        )
-        for s, right in enumerate(theirs):
-            for r, left in enumerate(ours):
-                to = builder.gep(target, [ir.Constant(I64, (s * CHOICES + r) * ROW_WORDS)])
-                store(builder, builder.or_(left, right), to, 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -219,13 +155,13 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
 
     def emit(context, builder, sig, args):
         start = builder.mul(args[4], ir.Constant(I64, ROW_WORDS))
-        gone = _row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
+        gone = load_row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
         picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
         tables = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
         tables = builder.bitcast(tables, I8.as_pointer())
         for pair in range(count):
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
-            gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
+            gone = builder.or_(gone, load_row(builder, builder.gep(tables, [pick])))
         alive = builder.not_(gone)
         store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
         some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
