@@ -40,6 +40,12 @@ def on_host(array: Array) -> Array:
     return array.get() if on_gpu(array) else array
 
 
+def stable_order(keys: Array) -> Array:
+    """The places of the keys in rising order, equal ones in theirs, int64[·]."""
+    # CuPy's sort is always stable, and not every version of it takes a word for that.
+    return keys.argsort() if on_gpu(keys) else np.argsort(keys, kind="stable")
+
+
 def require_indices(name: str, array: Array) -> None:
     """Raises BadArray unless the array is one row of int32 or int64."""
     module_of(array)

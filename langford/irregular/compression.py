@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.arrays import Array, module_of
+from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.tree import Tree
 
 
@@ -86,7 +86,7 @@ def compress(tree: Tree, factors: Array | None = None) -> list[Step]:
         odd = (number[waiting] >> phase) & 1 == 1
         for chosen, steps in ((waiting[odd], reductions), (waiting[~odd], distributions)):
             if len(chosen):
-                chosen = chosen[xp.argsort(ancestor[chosen], kind="stable")]
+                chosen = chosen[stable_order(ancestor[chosen])]
                 steps.append(Step(ancestor[chosen], chosen, None if product is None else product[chosen]))
         # A vertex goes on to the next phase when it and its next ancestor are there.
         waiting = waiting[~odd]

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices
+from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
 
@@ -69,7 +69,7 @@ class Graph:
                 other = sources != targets
                 ends = [xp.concatenate(pair) for pair in ((sources, targets[other]), (targets, sources[other]))]
                 sources, targets = ends
-            order = xp.argsort(sources, kind="stable")
+            order = stable_order(sources)
             graph.indptr = xp.searchsorted(sources[order], xp.arange(n + 1)).astype(offset_type(edges))
             graph.indices, graph.order = targets[order], None if symmetric else order
             return graph
@@ -130,7 +130,7 @@ class Graph:
         if not self.symmetric:
             raise BadGraph("only a symmetric graph has a simple form here: make it with symmetric=True")
         xp = module_of(self.indptr)
-        sequence = xp.argsort(-self.degrees, kind="stable").astype(self.indices.dtype)
+        sequence = stable_order(-self.degrees).astype(self.indices.dtype)
         if xp is not np:
             return self._simple_on_gpu(xp, sequence)
         graph = self._transposed(sequence)

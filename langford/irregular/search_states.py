@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_memory
+from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_memory, stable_order
 from langford.irregular.errors import TooWide
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
@@ -157,7 +157,7 @@ def children_of_words(frees: Array, fitting: Array, shape: np.uint64) -> Array:
         chosen = xp.flatnonzero(fitting >> np.uint64(place) & np.uint64(1))
         rows.append(chosen)
         below.append(frees[chosen] ^ np.uint64(int(shape) << place & 2**64 - 1))
-    return xp.concatenate(below)[xp.argsort(xp.concatenate(rows), kind="stable")]
+    return xp.concatenate(below)[stable_order(xp.concatenate(rows))]
 
 
 def merged(frees: Array, ways: Array) -> tuple[Array, Array, Array]:
@@ -167,7 +167,7 @@ def merged(frees: Array, ways: Array) -> tuple[Array, Array, Array]:
         order = xp.lexsort(frees.T[::-1])
         change = (frees[order[1:]] != frees[order[:-1]]).any(axis=1)
     else:
-        order = xp.argsort(frees, kind="stable")
+        order = stable_order(frees)
         change = frees[order[1:]] != frees[order[:-1]]
     begins = xp.concatenate([xp.zeros(min(len(frees), 1), np.int64), xp.flatnonzero(change) + 1])
     places = xp.empty(len(frees), np.int64)

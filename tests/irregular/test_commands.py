@@ -21,6 +21,7 @@ from db.records import Delivery
 from langford.cli.main import main
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
+from langford.provenance import COMPUTING
 from langford.result import Evaluation
 from tests.command_line import COMMAND, ENVIRONMENT
 
@@ -96,6 +97,17 @@ def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -
 
 def _delivery(lease: Any, plan: Any) -> Any:
     return Delivery(lease.attempt, lease.nonce, Evaluation(plan.evaluate(lease.index), 2.5, "{}"))
+
+
+def test_counting_does_not_notice() -> None:
+    assert "irregular" not in COMPUTING
+    program = (
+        "import sys, langford; langford.count(4); print([name for name in sys.modules if 'irregular' in name])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "[]"
 
 
 def test_cycle(call: Call, tmp_path: Path) -> None:

@@ -23,16 +23,18 @@ from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
+from tests.unit.test_parity import LARGEST
 
 PROBLEMS = [
-    *(Problem.langford(n) for n in (1, 2, 3, 4, 6, 7, 8)),
-    *(Problem.skolem(n) for n in (1, 4, 5, 6, 8)),
-    Problem.hooked_skolem(3),
-    Problem.hooked_skolem(6),
-    Problem.hooked_langford(5),
+    *(
+        Problem.named(variant, n, copies)
+        for (variant, copies), limits in LARGEST.items()
+        for n in range(1, min(limits.values()) + 1)
+        if n <= 7 and METHODS["miller"].refusal(Problem.named(variant, n, copies)) is None
+    ),
+    Problem.langford(8),
+    Problem.skolem(8),
     Problem.langford(9, 3),
-    Problem.skolem(7, 3),
-    Problem.langford(6, 4),
     Problem.from_differences([1, 2, 5, 6]),
     # Two words.
     Problem.from_differences(range(2, 9), 80, [k for k in range(1, 81) if not 57 <= k < 71]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from langford.irregular.arrays import Array
+from langford.irregular.arrays import Array, stable_order
 from langford.irregular.compression import Step
 from langford.irregular.cuda.bfs import depths
 from langford.irregular.cuda.gpu import Gpu, gpu_of
@@ -59,7 +59,7 @@ def orders(gpu: Gpu, above: Array) -> Orders:
     if len(astray):
         return Orders(int(astray[0]), *[nothing] * 6)
     others = xp.flatnonzero(above != vertices)
-    by_parent = others[xp.argsort(above[others], kind="stable")].astype(kind)
+    by_parent = others[stable_order(above[others])].astype(kind)
     indptr = xp.searchsorted(above[by_parent], xp.arange(n + 1)).astype(kind)
     depth = depths(gpu, above)
     following = _tour(xp, above, indptr, by_parent)
