@@ -37,6 +37,9 @@ COMMANDS = {
         "langford.cli.confirm:confirm", "Count a campaign's problem again in another way, and compare the counts."
     ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
+    "recheck": LazyCommand(
+        "langford.cli.campaigns:recheck", "Put results in question: others evaluate them again."
+    ),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
     "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
     "export": LazyCommand(
