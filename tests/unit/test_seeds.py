@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import langford as library
 from db import Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.states import Role
 from jobs import exchange
-from jobs.farm import envelope, wire
+from jobs.farm import envelope, server, wire
 from jobs.run import result
 from jobs.verify import recomputation
 from langford.devices import CPU
@@ -24,6 +25,7 @@ from langford.errors import BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
+from tests.asgi import Client
 from tests.brute_force import arrangements
 from tests.campaigns import delivery
 from tests.command_line import Run
@@ -128,6 +130,15 @@ def test_a_result_on_its_way_belongs_to_one_seed() -> None:
     assert envelope.opened(json.dumps(earlier).encode(), info(DEFAULT)) == sent
     with pytest.raises(envelope.Misdirected, match="its seed"):
         envelope.opened(json.dumps(earlier).encode(), info(KEY))
+
+
+def test_a_server_says_which_seed(ledger: Ledger) -> None:
+    campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
+    client = Client(server.application(ledger, ["mine"]))
+    headers = {"Authorization": f"Bearer {campaign.new_token(Role.READER)}"}
+    told = wire.info_of(client.get("/campaigns/mine", headers=headers).json())
+    client.close()
+    assert told.key == KEY
 
 
 # -- plans ------------------------------------------------------------------------------------
