@@ -177,7 +177,11 @@ def test_commands_take_a_seed(langford: Run) -> None:
     assert other.stdout.startswith("L(2,8) = 150\n"), other.stderr
     again = langford("run", "langford", "8", "--seed", "6", "--json")
     assert json.loads(again.stdout)["campaign"] == "langford-8-shifted-4-seed-6"
-    rows = json.loads(langford("status", "--json").stdout)
+    by_name = langford("run", "langford", "8", "--name", "langford-8-shifted-4-seed-6", "--json")
+    assert json.loads(by_name.stdout)["seed"] == 6
+    default = langford("run", "langford", "8", "--method", "shifted", "--ledger", "langford.db", "--json")
+    assert (json.loads(default.stdout)["seed"], json.loads(default.stdout)["count"]) == (0, "150")
+    rows = json.loads(langford("status", "--json").stdout)[:2]
     assert [(row["seed"], row["tasks"].keys()) for row in rows] == [
         (5, {"done": 0}.keys()),
         (6, {"done": 0}.keys()),
