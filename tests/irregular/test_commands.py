@@ -102,7 +102,8 @@ def _delivery(lease: Any, plan: Any) -> Any:
 def test_counting_does_not_notice() -> None:
     assert "irregular" not in COMPUTING
     program = (
-        "import sys, langford; langford.count(4); print([name for name in sys.modules if 'irregular' in name])"
+        "import sys, langford; langford.count(4, method='miller'); "
+        "print([name for name in sys.modules if 'irregular' in name])"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True
