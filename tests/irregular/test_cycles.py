@@ -217,6 +217,7 @@ def test_bad_weights_and_times() -> None:
         (ZeroTime, "vertex [01] takes no time", lambda: cycle_ratio(graph, whole, np.array([0, 0]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
+        (TooWide, "1e[+]300", lambda: cycle_mean(graph, np.array([1e308, 1e308]))),
         (BadWeights, "use cycle_mean", lambda: sequential.karp(graph, np.array([0.5, 1]))),
     ]
     for kind, message, call in refused:
