@@ -64,6 +64,10 @@ COMMANDS = {
         "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun."
     ),
     "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster."),
+    "irregular": LazyCommand(
+        "langford.cli.irregular:irregular",
+        "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+    ),
     "doctor": LazyCommand(
         "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install."
     ),

@@ -282,6 +282,12 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
     ("slurm nonsense", "No such command"),
     # tune, mpi, doctor
+    ("irregular tree langford 0", "at least 1"),
+    ("irregular tree langford 99", "128 bits"),
+    ("irregular cycle missing", "does not exist"),
+    ("irregular farm nothing --task-seconds 1", "nothing"),
+    ("irregular bfs --scale 46", "bytes"),
+    ("irregular grow", "No such command"),
     ("tune simplex --n 8", "Invalid value"),
     ("tune miller", "Missing option"),
     ("tune miller --n 0", "at least 1"),

@@ -134,7 +134,7 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
         dead[:words] = tile.beyond
         table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
         room = (1 << tile.bits) + words + ROW_WORDS + POINTS
-        living, numbers, survivors = np.zeros(words, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
+        living, numbers, survivors = np.zeros(room, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
         products = np.zeros(BATCH)
         factors = np.zeros(2 * lanes, np.int8)
         evaluated = 0
@@ -155,9 +155,14 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
                 read_backwards(minus, odd.mirror, lanes)
             # Odd forms: tables of their values, and of the rows where they vanish.
             tile_values(start, steps, values, plus, minus, tile.fixed, odd.order, tile.bits, lanes)
-            for f in range(lanes):
-                inner_plus[f] = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
-                inner_minus[f] = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+            if odd.gaps.size:
+                for f in range(lanes):
+                    inner_plus[f] = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
+                    inner_minus[f] = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+            else:
+                for f in range(lanes):
+                    inner_plus[f] = (plus[f] >> odd.inner) & inner_mask
+                    inner_minus[f] = (minus[f] >> odd.inner) & inner_mask
             choose_windows(firsts, bases, start, plus, minus, inner_plus, inner_minus, tile.free, lanes)
             for f in range(2 * pairs):
                 p, m = inner_plus[f], inner_minus[f]
@@ -202,12 +207,11 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
             # The survivors, one of each word in turn: without a branch that depends on the words.
             k = 0
             while k < end:
-                number = np.int64(numbers[k])
-                word = living[number]
+                number, word = np.int64(numbers[k]), living[k]
                 survivors[k] = v = number << WORD_BITS | trailing_zero_bits(word)
                 fetch_early(flat_keys, v, lanes)
                 rest = word & (word - np.uint64(1))
-                living[number], numbers[end] = rest, number
+                living[end], numbers[end] = rest, number
                 end += rest != 0
                 k += 1
             # Their products; what stands behind the last one is any v of the tile.

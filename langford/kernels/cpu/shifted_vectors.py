@@ -10,7 +10,8 @@ from functools import reduce
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from llvmlite.binding import get_host_cpu_features
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector
@@ -140,14 +141,39 @@ def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
     return signature, emit
 
 
+def processor_has(feature: str) -> bool:
+    """Whether kernels are compiled for a processor with a feature, by LLVM's name for it."""
+    if config.CPU_NAME or config.CPU_FEATURES:
+        return f"+{feature}" in (config.CPU_FEATURES or "").split(",")
+    return bool(get_host_cpu_features().get(feature))
+
+
+def _compressed(builder: Any, row: Any, chosen: Any, positions: Any) -> Any:
+    """The chosen words of a row together, in their order; what follows them is anything.
+
+    positions: i16 vector, where the chosen words are.
+    """
+    if processor_has("avx512f"):
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ROW, [ROW, ROW, chosen.type]), "llvm.x86.avx512.mask.compress.v8i64"
+        )
+        return builder.call(function, [row, ir.Constant(ROW, [0] * ROW_WORDS), chosen])
+    made = row
+    for k in range(ROW_WORDS):
+        position = builder.zext(builder.extract_element(positions, ir.Constant(I32, k)), I32)
+        word = builder.extract_element(row, position)
+        made = builder.insert_element(made, word, ir.Constant(I32, k))
+    return made
+
+
 @intrinsic(prefer_literal=True)
 def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, positions, pairs):
-    """Find the living v's of a line, and append the numbers of its words that have any to a list.
+    """Find the living v's of a line, and append its words that have any, and their numbers, to two lists.
 
-    living: uint64, a bit for each v of the tile, written; dead: uint64, v's with a vanishing even form;
-    joint, chosen, at: where the rows of those with a vanishing odd form are; numbers: uint16, the list, with
-    room for ROW_WORDS entries behind its end; positions: uint16[256 · ROW_WORDS], for each byte the positions
-    of its bits.  Returns the list's new end.
+    living: uint64, the words, a bit for each v; numbers: uint16; both have room for ROW_WORDS entries behind their
+    end.  dead: uint64, v's with a vanishing even form; joint, chosen, at: where the rows of those with a vanishing
+    odd form are; positions: uint16[256 · ROW_WORDS], for each byte the positions of its bits.  Returns the lists'
+    new end.
     """
     count = literal(pairs)
     index = types.int64
@@ -163,17 +189,18 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
             gone = builder.or_(gone, load_row(builder, builder.gep(tables, [pick])))
         alive = builder.not_(gone)
-        store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
-        some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
-        some = builder.zext(some, I64)
-        at = builder.mul(some, ir.Constant(I64, ROW_WORDS))
+        some = builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS))
+        byte = builder.zext(builder.bitcast(some, I8), I64)
+        at = builder.mul(byte, ir.Constant(I64, ROW_WORDS))
         within = load_vector(builder, element_pointer(context, builder, sig.args[8], args[8], at), I16, ROW_WORDS)
+        words = _compressed(builder, alive, some, within)
+        store(builder, words, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
         first = builder.insert_element(
             ir.Constant(within.type, ir.Undefined), builder.trunc(start, I16), ir.Constant(I32, 0)
         )
         mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
         found = builder.add(within, builder.shuffle_vector(first, first, mask))
         store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
-        return builder.add(args[2], builder.ctpop(some))
+        return builder.add(args[2], builder.ctpop(byte))
 
     return signature, emit

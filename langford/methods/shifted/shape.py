@@ -45,7 +45,7 @@ class Shape:
         _require(problem.n <= LARGEST_N, f"at most {LARGEST_N} colours")
         _require(problem.places <= LONGEST_ROW, f"a row of at most {LONGEST_ROW} places")
         forms = Forms(problem, 0)
-        # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32.
+        # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
         largest = max((form.bound for form in forms.all), default=0)
         _require(largest**2 < 2**15, "the product of two factors in 16 bits")
         halves = [half for form in forms.even for half in half_forms(form)]
