@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 from db import nonces, waiting
 from db.dialects import Now, among
 from db.exports import ORIGIN_PREFIX, origin
-from db.lottery import Lottery
 from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Token, Voter, Worker
 from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState, VoterKind
@@ -40,7 +39,9 @@ def campaigns(connection: Connection) -> list[CampaignRecord]:
 
 def _campaign_of(row: Row[Any]) -> CampaignRecord:
     key = PlanKey(Problem.parse(row.problem), row.method, row.depth, row.seed)
-    return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
+    return CampaignRecord(
+        row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share, row.secret
+    )
 
 
 def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
@@ -98,16 +99,11 @@ _ATTEMPTS = (
         Attempt.task_index,
         Attempt.nonce,
         Worker.voter_id,
-        Voter.kind,
-        Voter.valid,
-        Campaign.recheck_share,
-        Campaign.secret,
+        select(Campaign.recheck_share).where(Campaign.id == bindparam("campaign")).scalar_subquery().label("share"),
         Result.value,
         Result.attempt_id.label("by"),
     )
     .join(Worker, Worker.id == Attempt.worker_id)
-    .join(Voter, Voter.id == Worker.voter_id)
-    .join(Campaign, Campaign.id == Attempt.campaign_id)
     .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
     .where(among(Attempt.id, "attempts"))
 )
@@ -115,24 +111,27 @@ _ATTEMPTS = (
 
 def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
     """These attempts by id; those of other campaigns, or of none, are left out."""
-    rows = [
-        row for row in connection.execute(_ATTEMPTS, {"attempts": attempt_ids}) if row.campaign_id == campaign_id
-    ]
-    if not rows:
-        return {}
-    lottery = Lottery(rows[0].recheck_share, rows[0].secret)
+    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids, "campaign": campaign_id})
     return {
         row.id: AttemptRecord(
             row.task_index,
             row.nonce,
             row.voter_id,
-            VoterKind(row.kind),
-            row.valid,
-            lottery,
+            row.share,
             None if row.by is None else (row.value, row.by),
         )
         for row in rows
+        if row.campaign_id == campaign_id
     }
+
+
+_RECORDS = select(Voter.id, Voter.kind, Voter.valid).where(among(Voter.id, "voters"))
+
+
+def voters(connection: Connection, voter_ids: Collection[int]) -> dict[int, tuple[VoterKind, int]]:
+    """(kind, number of confirmed results) of these voters, by id."""
+    rows = connection.execute(_RECORDS, {"voters": sorted(voter_ids)})
+    return {row.id: (VoterKind(row.kind), row.valid) for row in rows}
 
 
 _SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce).where(

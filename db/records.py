@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from db.lottery import Lottery
-from db.states import EventKind, Role, TaskState, VoterKind
+from db.states import EventKind, Role, TaskState
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -23,6 +22,7 @@ class CampaignRecord:
         work: estimated work of all tasks, in the method's unit.
         created: seconds since 1970.
         recheck_share: share of the results that another voter evaluates again.
+        secret: key of the draw, which nobody is told.
     """
 
     campaign_id: int
@@ -33,6 +33,7 @@ class CampaignRecord:
     work: float
     created: float
     recheck_share: float
+    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -84,18 +85,14 @@ class AttemptRecord:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
         voter_id: who vouches for its result.
-        kind: what its result is worth.
-        valid: how many results of this voter were confirmed.
-        lottery: the draw of its campaign.
+        share: of the results of its campaign that another voter evaluates again.
         accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
     """
 
     index: int
     nonce: str | None
     voter_id: int
-    kind: VoterKind
-    valid: int
-    lottery: Lottery
+    share: float
     accepted: tuple[str, int] | None
 
 

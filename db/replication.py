@@ -7,7 +7,7 @@ Which results wait for that follows from their state (:mod:`db.waiting`), what v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -20,8 +20,9 @@ from sqlalchemy import (
     update,
 )
 
-from db import transitions
+from db import queries, transitions
 from db.dialects import Now, among
+from db.lottery import Lottery
 from db.models import Attempt, Result, Voter, Witness, Worker
 from db.records import AttemptRecord, Delivery
 from db.states import EventKind, Outcome, VoterKind
@@ -32,16 +33,23 @@ CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance
 """Columns that a result and a witness share."""
 
 
-def lots(deliveries: Iterable[Delivery], attempts: Mapping[int, AttemptRecord]) -> dict[int, float]:
+def lots(
+    connection: Connection, secret: str, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> dict[int, float]:
     """The lots of results that arrive, by number of their attempt.
 
     The record of an import are the results before this one in its file: its first ones are always drawn.
     """
+    if not deliveries:
+        return {}
+    lottery = Lottery(attempts[deliveries[0].attempt].share, secret)
+    if not lottery.share:
+        return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
+    voters = queries.voters(connection, {attempts[delivery.attempt].voter_id for delivery in deliveries})
     by_attempt = {}
     for number, delivery in enumerate(deliveries):
-        attempt = attempts[delivery.attempt]
-        valid = number if attempt.kind is VoterKind.IMPORT else attempt.valid
-        by_attempt[delivery.attempt] = attempt.lottery.lot(delivery.attempt, valid)
+        kind, valid = voters[attempts[delivery.attempt].voter_id]
+        by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, number if kind is VoterKind.IMPORT else valid)
     return by_attempt
 
 

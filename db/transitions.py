@@ -137,12 +137,10 @@ def insert_results(
         return set()
     # In the order of tasks: of two transactions with the same tasks only one waits for the other.
     rows = [
-        {
-            **result_row(campaign_id, delivery, lots[delivery.attempt]),
-            "voter_id": attempts[delivery.attempt].voter_id,
-        }
-        for delivery in sorted(deliveries, key=_index_of)
+        result_row(campaign_id, delivery, lots[delivery.attempt]) for delivery in sorted(deliveries, key=_index_of)
     ]
+    for row in rows:
+        row["voter_id"] = attempts[row["attempt_id"]].voter_id
     return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows, "campaign": campaign_id}))
 
 
@@ -183,7 +181,7 @@ def _index_of(delivery: Delivery) -> int:
     return delivery.evaluation.result.index
 
 
-def result_row(campaign_id: int, delivery: Delivery, lot: float) -> dict[str, object]:
+def result_row(campaign_id: int, delivery: Delivery, lot: float) -> dict[str, Any]:
     """A delivery as a row of ``result`` or ``witness``."""
     evaluation = delivery.evaluation
     return {

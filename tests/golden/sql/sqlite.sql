@@ -476,15 +476,21 @@ ORDER BY voter.device_kind = ?
 AND voter.kernels = ?, voter.device_kind = ?, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, voter.kind,
-    voter.valid, campaign.recheck_share, campaign.secret, result.value, result.attempt_id AS "by"
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
+    campaign.recheck_share
+FROM campaign
+WHERE campaign.id = ?) AS share, result.value, result.attempt_id AS "by"
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
-JOIN voter ON voter.id = worker.voter_id
-JOIN campaign ON campaign.id = attempt.campaign_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
 WHERE (attempt.id IN (SELECT value
+FROM json_each(?)));
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT voter.id, voter.kind, voter.valid
+FROM voter
+WHERE (voter.id IN (SELECT value
 FROM json_each(?)));
 
 -- Campaign.deliver
