@@ -1,6 +1,13 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0007": [
+        "DROP INDEX attempt_alone",
+        "ALTER TABLE attempt DROP COLUMN steps",
+        "ALTER TABLE attempt DROP COLUMN copied",
+        "ALTER TABLE attempt DROP COLUMN seconds",
+        "ALTER TABLE task DROP COLUMN deaths",
+    ],
     "0006": ["ALTER TABLE token DROP COLUMN expires", "ALTER TABLE token DROP COLUMN label"],
     "0005": [
         "DROP TABLE ledger",

@@ -16,6 +16,8 @@ import pytest
 
 from db import Campaign, Database, Delivery, Export, Ledger, copying
 from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
+from db.leases import COPY_SECONDS
+from db.leasing import LeasedTasks
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
@@ -26,6 +28,7 @@ from tests.campaigns import (
     PLAN,
     TASKS,
     TRUE,
+    age,
     delivery,
     forged,
     true_deliveries,
@@ -75,7 +78,13 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.lease, "a", 1, -1)  # expires with the next lease
     call(campaign.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
     first, second = call(campaign.lease, "b", 2, HOUR, [])
-    assert call(campaign.renew, [first], HOUR) == {first.attempt}
+    assert call(campaign.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
+    call(campaign.lease, "a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    assert len(call(campaign.lease, "c", 1, HOUR, None, 1)) == 1
+    assert call(campaign.take_back, "to others", "a") == TASKS - 2
+    assert call(campaign.take_back, "to others") == 3
+    [first, second] = call(campaign.lease, "b", 2, HOUR)
     assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
     call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
@@ -84,6 +93,16 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
         assert call(campaign.fail, leases.pop(0), "boom") is last
         call(campaign.release, leases.values())
     assert call(campaign.reopen) == 1
+    for last in (False, False, True):
+        deadly = next(lease for lease in call(campaign.lease, "a", TASKS, HOUR) if last or lease.index == 0)
+        assert call(campaign.die, deadly, "killed") is last
+        call(campaign.take_back, "for the next")
+        if not last:
+            others = call(campaign.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
+            assert 0 not in {lease.index for lease in others}
+    assert call(campaign.reopen) == 1
+    call(campaign.take_back, "for the next")
+    call(campaign.pace, "cpu")
 
 
 def life_of_results(log: StatementLog, campaign: Campaign) -> None:
@@ -149,7 +168,9 @@ def test_the_statements(kind: str, tmp_path: Path) -> None:
         "run LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py, read the diff"
     )
     named = {name for names in log.operations.values() for name in names}
-    assert named >= {name_of(operation) for operation in operations(Ledger) + operations(Campaign)}
+    assert named >= {
+        name_of(operation) for operation in operations(Ledger) + operations(LeasedTasks) + operations(Campaign)
+    }
 
 
 def operations(noun: type) -> list[object]:
