@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from db import Campaign, Delivery, Lease, Ledger, Receipt
 from db.states import Outcome, TaskState
+from jobs.calls import GivenUp, PatientCalls
 from jobs.effort import LEASE_SECONDS
 from jobs.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -61,10 +62,19 @@ class TaskSource(Protocol):
         """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
         ...
 
-    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    @property
+    def pace(self) -> float | None:
+        """Seconds per unit of work at the slowest speed seen lately on this kind of device; None: none was seen."""
+        ...
+
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
 
-        ``held``: all leases that the run has; others in its name go back at once.
+        Args:
+            count: how many at most.
+            held: all leases that the run has; others in its name go back at once.
+            idle: how many of its workers have nothing to do: when no task is ready they get copies of tasks that
+                others hold.
         """
         ...
 
@@ -76,12 +86,19 @@ class TaskSource(Protocol):
         """Note that the task itself failed."""
         ...
 
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task; returns whether the task was set aside for that."""
+        ...
+
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
         ...
 
-    def attend(self, leases: Collection[Lease]) -> None:
-        """Renew the leases that the run has, and send waiting results, when it is time to."""
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
+        """Renew the leases that the run has, and send waiting results, when it is time to.
+
+        ``steps``: how far the tasks are that are evaluated now, by attempt.
+        """
         ...
 
     def close(self) -> None:
@@ -109,6 +126,7 @@ class LedgerTasks:
         campaign: Campaign,
         identity: Identity,
         say: Callable[[str], None] = lambda message: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -116,11 +134,15 @@ class LedgerTasks:
             campaign: a campaign of this ledger.
             identity: of the worker that holds the leases.
             say: called with remarks for the user.
+            stop_reason: called often; a string ends the wait for a ledger that does not answer.
+
+        From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
         self._campaign, self._identity, self._say = campaign, identity, say
+        self._calls = PatientCalls(say, stop_reason)
         self._renewed = time.monotonic()
-        self._release_the_dead()
-        progress = campaign.progress()
+        self._calls.make(self._release_the_dead)
+        progress = self._calls.make(campaign.progress)
         self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
         self.work_done = progress.work.get(TaskState.DONE, 0.0)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
@@ -128,7 +150,8 @@ class LedgerTasks:
         self.exhausted = False
         if self._unfinished:
             me = identity
-            ledger.enrol(me.worker_id, me.host, me.process, me.device_kind, me.kernels)
+            enrolment = me.worker_id, me.host, me.process, me.device_kind, me.kernels
+            self._calls.make(lambda: ledger.enrol(*enrolment))
 
     @property
     def key(self) -> PlanKey:
@@ -142,23 +165,32 @@ class LedgerTasks:
 
     @property
     def set_aside(self) -> int:
-        """Number of tasks that failed too often."""
-        return self._campaign.standing().tasks.get(TaskState.SET_ASIDE, 0)
+        """Number of tasks that failed too often; 0 when the ledger is away and the run is to stop."""
+        try:
+            return self._calls.make(self._campaign.standing).tasks.get(TaskState.SET_ASIDE, 0)
+        except GivenUp:
+            return 0
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds per unit of work, see :meth:`TaskSource.pace`."""
+        return self._calls.make(lambda: self._campaign.pace(self._identity.device_kind))
 
     def useful(self, workers: int) -> int:
         """At most one worker per ready task; one when others hold all tasks, in case they give one back."""
         return min(workers, max(1, self._ready_tasks)) if self._unfinished else 0
 
-    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; when there is none the run may end."""
-        attempts = [lease.attempt for lease in held]
-        leases = self._campaign.lease(self._identity.worker_id, count, LEASE_SECONDS, attempts)
+        attempts, worker_id = [lease.attempt for lease in held], self._identity.worker_id
+        leases = self._calls.make(lambda: self._campaign.lease(worker_id, count, LEASE_SECONDS, attempts, idle))
         self.exhausted = not leases
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
         """Commit results, all in one transaction."""
-        receipts = self._campaign.deliver([delivery for _, delivery in finished])
+        deliveries = [delivery for _, delivery in finished]
+        receipts = self._calls.make(lambda: self._campaign.deliver(deliveries))
         for (lease, _), receipt in zip(finished, receipts, strict=True):
             if receipt.event is None:
                 self.tasks_done += 1
@@ -168,18 +200,28 @@ class LedgerTasks:
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
-        consequence = "is set aside" if self._campaign.fail(lease, reason) else "will be tried again"
+        is_set_aside = self._calls.make(lambda: self._campaign.fail(lease, reason))
+        consequence = "is set aside" if is_set_aside else "will be tried again"
         self._say(f"task {lease.index} failed and {consequence}: {reason}")
+
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task; after some deaths it is set aside."""
+        is_set_aside = self._calls.make(lambda: self._campaign.die(lease, reason))
+        if is_set_aside:
+            self._say(deadly(lease.index))
+        return is_set_aside
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
-        self._campaign.release(leases, outcome, note)
+        given_back = list(leases)
+        self._calls.make(lambda: self._campaign.release(given_back, outcome, note))
 
-    def attend(self, leases: Collection[Lease]) -> None:
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Renew the leases when a quarter of their time has passed."""
         if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
             self._renewed = time.monotonic()
-            self._campaign.renew(leases, LEASE_SECONDS)
+            renewed = list(leases)
+            self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
 
     def close(self) -> None:
         """Nothing to do: every result is in the ledger."""
@@ -189,6 +231,11 @@ class LedgerTasks:
         for holder in self._campaign.lease_holders():
             if is_dead(holder.host, holder.process):
                 self._campaign.release_worker(holder.worker_id, "its process is gone")
+
+
+def deadly(index: int) -> str:
+    """A remark for the user on a task that was set aside because processes died on it."""
+    return f"task {index} has ended too many worker processes and is set aside"
 
 
 def remark(index: int, receipt: Receipt) -> str:

@@ -195,6 +195,20 @@ def lease_of(document: Any) -> Lease:
     return Lease(integer(fields["attempt"]), nonce(fields["nonce"]), integer(fields["index"]), real(fields["work"]))
 
 
+def pace_of(document: Any) -> float | None:
+    """The pace in the answer to an enrolment; None when the server knows none.  Raises BadMessage."""
+    value = exactly(document, "pace")["pace"]
+    return None if value is None else real(value)
+
+
+def steps_of(values: Any) -> dict[int, int]:
+    """The steps of attempts, from pairs of both; raises BadMessage."""
+    pairs = several(values)
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise BadMessage("expected pairs of an attempt and its steps")
+    return {integer(attempt): integer(made) for attempt, made in pairs}
+
+
 def nonce(value: Any) -> str:
     """A nonce, whether it is right or not; raises BadMessage."""
     if not isinstance(value, str) or len(value) > LONGEST_NONCE or not value.isascii():

@@ -16,6 +16,7 @@ from langford.cli.options import (
     device_option,
     json_option,
     ledger_option,
+    patience_option,
     time_limit_option,
     workers_option,
 )
@@ -29,10 +30,18 @@ from langford.cli.running import (
     work_off,
 )
 from langford.devices import CPU, devices
+from langford.errors import LangfordError
 from langford.methods import PlanKey
 
 GPU_TASK_SECONDS = 20.0
 """Time of a task on a GPU, unless --task-time or --depth is given."""
+
+NAMED = 10
+"""Workers that a message names at most."""
+
+
+class NoSuchWorker(LangfordError):
+    """A worker of that name holds no task of the campaign."""
 
 
 @click.command(
@@ -56,6 +65,7 @@ aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal
 @workers_option
 @device_option
 @time_limit_option
+@patience_option
 @json_option
 @click.pass_context
 def run(
@@ -66,6 +76,7 @@ def run(
     workers: int | None,
     device: str,
     time_limit: float | None,
+    patience: float,
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
@@ -80,7 +91,7 @@ def run(
     with Ledger(address, create=True) as ledger:
         key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
+        report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
         context.exit(conclude(campaign, report, stop, as_json))
 
 
@@ -137,6 +148,36 @@ def result(
     seconds = sum(evaluation.seconds for evaluation in export.results)
     first = "take the files into a ledger with `langford import`, then "
     context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford release langford-24-polyphase-12
+  langford release langford-24-polyphase-12 --worker node17
+
+Workers that live go on: they lease other tasks, and their late results count."""
+)
+@click.argument("name")
+@click.option(
+    "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
+)
+@ledger_option
+def release(name: str, worker: str | None, address: str) -> None:
+    """Take tasks back from the workers that hold them, so that others get them at once."""
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        note = "taken back by the operator"
+        if worker is None:
+            print(f"{campaign.take_back(note)} tasks go back to the queue")
+            return
+        holders = campaign.lease_holders()
+        chosen = [holder for holder in holders if holder.host == worker or holder.worker_id.startswith(worker)]
+        if not chosen:
+            known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
+            raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
+        taken = sum(campaign.take_back(note, holder.worker_id) for holder in chosen)
+        print(f"{taken} tasks of {len(chosen)} workers go back to the queue")
 
 
 @click.command()

@@ -27,6 +27,7 @@ from langford.cli.options import (
     insecure_option,
     json_option,
     ledger_option,
+    patience_option,
     replicate_option,
     time_limit_option,
     token_of,
@@ -223,6 +224,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
 @workers_option
 @device_option
 @time_limit_option
+@patience_option
 @click.option(
     "--lease",
     type=FiniteRange(min=1, max=86_400),
@@ -241,6 +243,7 @@ def work(
     workers: int | None,
     device: str,
     time_limit: float | None,
+    patience: float,
     lease: float,
 ) -> None:
     """Work for a task server until its campaign is done."""
@@ -252,7 +255,15 @@ def work(
     results = Outbox(outbox or state_home / "langford" / "outbox", identity, display.say)
     results.prepare()
     source = ServerTasks(server, results, identity, display.say, lease)
-    report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
+    run = Run(
+        source,
+        chosen_devices,
+        say=display.say,
+        stop_reason=stop.reason,
+        time_limit=time_limit,
+        patience=patience,
+    )
+    report = run.run()
     waiting = results.count
     remark = f", {waiting} results wait in {results.folder}" if waiting else ""
     display.say(f"{report.tasks_here} tasks done here{remark}")

@@ -34,6 +34,10 @@ COMMANDS = {
         "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
     ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
+    "release": LazyCommand(
+        "langford.cli.campaigns:release",
+        "Take tasks back from the workers that hold them, so that others get them at once.",
+    ),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
     "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
     "export": LazyCommand(

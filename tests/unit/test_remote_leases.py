@@ -49,7 +49,13 @@ class ServedCampaign:
         # It may be asked for leases of several processes that share a name: none of them is forgotten.
         held = list(range(10_000))
         answer = self._post(
-            "leases", campaign=self._campaign.uuid, worker=worker, count=count, seconds=max(0.0, seconds), held=held
+            "leases",
+            campaign=self._campaign.uuid,
+            worker=worker,
+            count=count,
+            seconds=max(0.0, seconds),
+            held=held,
+            copies=0,
         )
         leases = answer["leases"]
         if seconds < 0:
@@ -58,7 +64,7 @@ class ServedCampaign:
 
     def renew(self, shown: Iterable[Credential], seconds: float) -> set[int]:
         attempts = [wire.credential_document(each) for each in shown]
-        return set(self._post("renewals", attempts=attempts, seconds=seconds)["running"])
+        return set(self._post("renewals", attempts=attempts, seconds=seconds, steps=[])["running"])
 
     def release(self, shown: Iterable[Credential], outcome: Outcome = Outcome.RELEASED) -> None:
         attempts = [wire.credential_document(each) for each in shown]

@@ -13,6 +13,7 @@ from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
+from langford.steps import STEPS
 
 
 class NoGpu(LangfordError):
@@ -89,6 +90,7 @@ class CudaProgram:
 
     def launch(self, name: str, *arguments: Any) -> None:
         """Run a kernel over the whole GPU; returns before it is done."""
+        STEPS.made()
         with self._device:
             if name not in self._kernels:
                 self._kernels[name] = self._module.get_function(name)
