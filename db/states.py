@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
 
 TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
-    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE}),
+    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE, TaskState.SET_ASIDE}),
     TaskState.LEASED: frozenset({TaskState.READY, TaskState.DONE, TaskState.SET_ASIDE}),
     TaskState.DONE: frozenset(),
     TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),
