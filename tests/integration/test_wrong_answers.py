@@ -126,12 +126,16 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run) -> None:
-    for method in ("godfrey", "polyphase"):
-        assert langford("run", "langford", "11", "--method", method, "--depth", "8").returncode == 0
-        done = langford("verify", f"langford-11-{method}-8", "--tasks", "0,1", "--device", "host")
+    for method, depth in (("godfrey", "8"), ("polyphase", "8"), ("miller", "2"), ("regular", "2")):
+        assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
+        done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
         assert done.returncode == 0, done.stderr
         assert "compiled for this processor" in done.stdout
         assert "2 of " in done.stdout
+    nothing_left = langford("run", "langford", "7", "--method", "miller", "--depth", "6")
+    assert nothing_left.returncode == 0
+    refused = langford("verify", "langford-7-miller-6", "0", "--device", "host")
+    assert (refused.returncode, "place every colour" in refused.stderr) == (2, True)
 
 
 def test_nothing_to_verify_is_a_failure(langford: Run) -> None:

@@ -48,15 +48,8 @@ class ServedCampaign:
     def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
         # It may be asked for leases of several processes that share a name: none of them is forgotten.
         held = list(range(10_000))
-        answer = self._post(
-            "leases",
-            campaign=self._campaign.uuid,
-            worker=worker,
-            count=count,
-            seconds=max(0.0, seconds),
-            held=held,
-            copies=0,
-        )
+        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": held, "copies": 0}
+        answer = self._post("leases", **fields, seconds=max(0.0, seconds))
         leases = answer["leases"]
         if seconds < 0:
             time.sleep(0.003)  # over by now
