@@ -118,9 +118,8 @@ def main() -> None:
     for name, times in sorted(soak.faults.items()):
         table.row(name, f"{times:,}")
     minutes = (time.monotonic() - start) / 60
-    print(
-        f"\n{soak.faults.total():,} faults in {soak.rounds} campaigns of {soak.tasks:,} tasks, {minutes:.1f} minutes"
-    )
+    total = f"{soak.faults.total():,} faults"
+    print(f"\n{total} in {soak.rounds} campaigns of {soak.tasks:,} tasks in all, {minutes:.1f} minutes")
     print(f"{soak.lost} lost, {soak.doubled} doubled, {soak.wrong} wrong accepted, {len(soak.ended)} workers ended")
     print("\n".join(soak.ended))
     if soak.lost or soak.doubled or soak.wrong or soak.ended:

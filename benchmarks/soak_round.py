@@ -23,10 +23,11 @@ from db.states import Role
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
-KEY = PlanKey(Problem.langford(16), "polyphase", 14)
+KEY = PlanKey(Problem.langford(16), "polyphase", 16)
 NAME = "soak"
 LEASE_SECONDS, PATIENCE_SECONDS = 4, 3
-WORKERS = 3
+WORKERS, CROWD = 2, 8
+"""Workers with processes of their own, and those that share one (crowd.py)."""
 SHARE_OF_MESSAGES = 0.4
 SECONDS_BETWEEN_BLOWS = 2.0
 LOOK_SECONDS = 0.25
@@ -37,8 +38,9 @@ ENDINGS = {0, 1, 3, -signal.SIGKILL, 128 + signal.SIGTERM}
 PLANTED = """
 import os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
-import jobs.backoff, jobs.farm.tasks
+import jobs.backoff, jobs.effort, jobs.farm.tasks
 jobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
+jobs.effort.STOCK = 0
 jobs.farm.tasks.IDLE_SECONDS, jobs.farm.tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
 lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
@@ -55,7 +57,7 @@ if lies and "--multiprocessing-fork" in sys.orig_argv:
         return replace(true, result=replace(true.result, value=value, residue=residue(value)))
     jobs.pool.evaluate = evaluate
 """
-"""In every process of a worker: a host of its own, short waits, and lies where they were asked for."""
+"""In every process of a worker: a host of its own, short waits, small messages, and lies where they are wanted."""
 
 
 def free_port() -> int:
@@ -91,11 +93,12 @@ class Round:
         self.campaign = self.ledger.create_campaign(NAME, KEY, plan_of(KEY).work.tolist())
         self.campaign.set_recheck_share(1.0)
         self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(WORKERS + liars)]
+        self.crowd_tokens = [self.campaign.new_token(Role.WORKER) for _ in range(CROWD)]
         self.port = free_port()
         self.relay = Relay(free_port(), self.port, self.chance.randrange(2**32))
         self.blows = Counter[str]()
         self.server = self.serve()
-        self.workers: list[subprocess.Popen[bytes]] = [self.work(number) for number in range(len(self.tokens))]
+        self.workers: list[subprocess.Popen[bytes]] = [self.work(number) for number in range(len(self.tokens) + 1)]
 
     @property
     def faults(self) -> Counter[str]:
@@ -104,22 +107,30 @@ class Round:
 
     # -- processes ------------------------------------------------------------------------
 
-    def start(self, *arguments: str, log: str, **variables: str) -> subprocess.Popen[bytes]:
+    def start(self, *command: str, log: str, **variables: str) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "SOAK_HOST": "server", "PYTHONPATH": path, **variables}
         with (self.folder / f"{log}.log").open("ab") as errors:
-            command = [sys.executable, "-m", "langford", *arguments]
-            return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=errors, stderr=errors)
+            return subprocess.Popen(
+                [sys.executable, *command], cwd=self.folder, env=environment, stdout=errors, stderr=errors
+            )
 
     def serve(self) -> subprocess.Popen[bytes]:
-        return self.start("serve", NAME, "--port", str(self.port), "--ledger", self.where, log="server")
+        return self.start(
+            "-m", "langford", "serve", NAME, "--port", str(self.port), "--ledger", self.where, log="server"
+        )
 
     def work(self, number: int) -> subprocess.Popen[bytes]:
-        """Start a worker; each number is a host, with its own token and outbox."""
+        """Start a worker; each number is a host, with its own token and outbox.  The last is the crowd."""
+        url = f"http://127.0.0.1:{self.relay.server_address[1]}/{NAME}"
+        if number == len(self.tokens):
+            crowd = str(Path(__file__).with_name("crowd.py"))
+            tokens = " ".join(self.crowd_tokens)
+            return self.start(crowd, url, str(LEASE_SECONDS), "outbox-crowd", log="crowd", LANGFORD_TOKEN=tokens)
         lies = "0.3" if number >= WORKERS else "0"
         return self.start(
-            "work", f"http://127.0.0.1:{self.relay.server_address[1]}/{NAME}", "--workers", "1",
-            "--lease", str(LEASE_SECONDS), "--patience", str(PATIENCE_SECONDS), "--outbox", f"outbox-{number}",
+            "-m", "langford", "work", url, "--workers", "1", "--lease", str(LEASE_SECONDS),
+            "--patience", str(PATIENCE_SECONDS), "--outbox", f"outbox-{number}",
             log=f"worker-{number}", SOAK_HOST=f"host{number}", SOAK_LIES=lies, LANGFORD_TOKEN=self.tokens[number],
         )  # fmt: skip
 
@@ -157,7 +168,7 @@ class Round:
         for number, worker in enumerate(self.workers):
             code = worker.poll()
             if code is not None:
-                if code not in ENDINGS and number < WORKERS:
+                if code not in ENDINGS and number not in range(WORKERS, len(self.tokens)):
                     self.ended.append(f"worker {number} ended with {code}, see {self.folder}")
                 self.workers[number] = self.work(number)
         self.campaign.reopen()
