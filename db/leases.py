@@ -129,7 +129,7 @@ def copy(
         return []
     connection.execute(_COPIED, {"campaign": campaign_id, "tasks": attempts})
     work = queries.work(connection, campaign_id, attempts)
-    return [Lease(attempt, nonce, index, work[index]) for index, attempt in attempts.items()]
+    return [Lease(attempt, nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
 _RUNNING = transitions.CHOSEN, Attempt.ended.is_(None)

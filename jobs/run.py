@@ -159,6 +159,8 @@ class Run:
                 self._feed(pool)
             if not pool.in_flight and (draining or self._source.exhausted):
                 return draining
+            if self._leases and all(lease.is_copy for lease in self._leases.values()) and self._source.finished:
+                return None  # others were faster with everything
             # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
             self._look(pool)

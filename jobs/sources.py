@@ -58,6 +58,11 @@ class TaskSource(Protocol):
         """Whether a run that holds no task should end, because it will get no more."""
         ...
 
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody, as far as the source knows."""
+        ...
+
     def useful(self, workers: int) -> int:
         """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
         ...
@@ -175,6 +180,11 @@ class LedgerTasks:
     def pace(self) -> float | None:
         """Seconds per unit of work, see :meth:`TaskSource.pace`."""
         return self._calls.make(lambda: self._campaign.pace(self._identity.device_kind))
+
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody."""
+        return self.exhausted and not self._calls.make(self._campaign.standing).unfinished
 
     def useful(self, workers: int) -> int:
         """At most one worker per ready task; one when others hold all tasks, in case they give one back."""

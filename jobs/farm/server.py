@@ -27,7 +27,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -129,6 +129,8 @@ def application(
             try:
                 document = await _document(request)
                 return JSONResponse(await run_in_threadpool(operation, ledger, campaign, document))
+            except ClientDisconnect:
+                return Response(status_code=400)  # nobody hears it
             except TooLarge:
                 return _error(413, f"a request may have {LARGEST_BODY} bytes: send less at a time")
             except BadMessage as error:

@@ -110,6 +110,11 @@ class ServerTasks:
         info = self._known
         return not info.standing.unfinished and not (info.rechecks and self._served)
 
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody."""
+        return not self._known.standing.unfinished
+
     def useful(self, workers: int) -> int:
         """All workers, unless the campaign is done: others may give tasks back at any time."""
         return workers if self._known.standing.unfinished or self._known.rechecks else 0

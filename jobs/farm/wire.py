@@ -186,13 +186,14 @@ def receipt_of(document: Any) -> Receipt:
 
 def lease_document(lease: Lease) -> dict[str, Any]:
     """A lease as JSON."""
-    return {**credential_document(lease), "index": lease.index, "work": lease.work}
+    return {**credential_document(lease), "index": lease.index, "work": lease.work, "copy": lease.is_copy}
 
 
 def lease_of(document: Any) -> Lease:
     """The lease in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "nonce", "index", "work")
-    return Lease(integer(fields["attempt"]), nonce(fields["nonce"]), integer(fields["index"]), real(fields["work"]))
+    fields = exactly(document, "attempt", "nonce", "index", "work", "copy")
+    credential = integer(fields["attempt"]), nonce(fields["nonce"])
+    return Lease(*credential, integer(fields["index"]), real(fields["work"]), fields["copy"] is True)
 
 
 def pace_of(document: Any) -> float | None:

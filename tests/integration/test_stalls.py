@@ -20,6 +20,7 @@ import pytest
 from sqlalchemy import select
 
 from db import Credential, Delivery
+from db.leases import COPY_SECONDS
 from db.models import Attempt, Event
 from db.states import EventKind, Outcome
 from jobs.farm.client import RemoteCampaign, ServerRefuses
@@ -32,6 +33,7 @@ from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+from tests.campaigns import age
 from tests.command_line import COMMAND, ENVIRONMENT
 from tests.command_line import Run as Langford
 from tests.integration.test_farm import CAMPAIGN, NAME, Farm
@@ -156,6 +158,32 @@ def test_a_slow_task_that_is_within_its_limit_is_left_alone(farm: Farm) -> None:
     farm.finish(worker)
     assert len(list((farm.folder / "deaths").iterdir())) == 1
     assert farm.campaign.progress().attempts == {"done": farm.campaign.tasks}
+
+
+@pytest.mark.parametrize("command", ["run", "work"])
+def test_copies_end_when_others_were_faster(farm: Farm, command: str) -> None:
+    """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
+    elsewhere = Identity.fresh()
+    farm.ledger.enrol(elsewhere.worker_id, "another-host", "1")
+    leases = farm.campaign.lease(elsewhere.worker_id, farm.campaign.tasks, 3600)
+    [last] = [lease for lease in leases if lease.index == SICK]
+    plan = farm.campaign.plan
+    rest = [delivered(plan.evaluate(lease.index), lease) for lease in leases if lease is not last]
+    farm.campaign.deliver(rest)
+    age(farm.campaign, 2 * COPY_SECONDS)
+    hanging = plant(farm.folder, "hangs", 1)
+    if command == "work":
+        process = farm.work(**hanging)
+    else:
+        key = farm.campaign.key
+        plan_words = [key.problem.variant, str(key.problem.n), "--method", key.method, "--depth", str(key.depth)]
+        process = farm.start("run", *plan_words, "--name", NAME, "--workers", "1", **hanging)
+    farm.wait_until(lambda: bool(list((farm.folder / "deaths").iterdir())))
+    assert process.poll() is None
+    farm.campaign.deliver([delivered(plan.evaluate(SICK), last)])
+    process.communicate(timeout=90)
+    assert process.returncode == 0
+    assert outcomes_of(farm, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
 
 
 # -- odd answers ------------------------------------------------------------------------------------
