@@ -110,7 +110,6 @@ class Run:
             self._tell(self._step())
             workers = self._source.useful(len(self._devices))
             if workers:
-                self._watch.pace = self._source.pace
                 stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
         self._source.close()
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
@@ -169,6 +168,8 @@ class Run:
         if not self._stock and pool.idle_slots:
             wanted = self._effort.batch(pool.idle_slots)
             leases = self._source.lease(wanted, self._leases.values(), pool.idle_workers)
+            if self._watch.pace is None:
+                self._watch.pace = self._source.pace  # until this run has a speed of its own
             stock = dict(zip(self._tokens, leases, strict=False))
             self._stock = list(stock)
             self._leases |= stock

@@ -24,9 +24,12 @@ class TaskSource(Protocol):
     Attributes:
         wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
             a result ends the wait.
+        pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
+            enrolled; None: none was seen, or it has not enrolled.
     """
 
     wait_seconds: float
+    pace: float | None
 
     @property
     def tasks_done(self) -> int:
@@ -65,11 +68,6 @@ class TaskSource(Protocol):
 
     def useful(self, workers: int) -> int:
         """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
-        ...
-
-    @property
-    def pace(self) -> float | None:
-        """Seconds per unit of work at the slowest speed seen lately on this kind of device; None: none was seen."""
         ...
 
     def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
@@ -121,6 +119,7 @@ class LedgerTasks:
         tasks_done: number of tasks that were done at the start, and of those that this worker added.
         work_done: work of these tasks.
         exhausted: whether the last attempt to lease tasks gave none.
+        pace: see :class:`TaskSource`.
     """
 
     wait_seconds = RESULT_SECONDS
@@ -153,10 +152,12 @@ class LedgerTasks:
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._unfinished = progress.unfinished + progress.rechecks
         self.exhausted = False
+        self.pace: float | None = None
         if self._unfinished:
             me = identity
             enrolment = me.worker_id, me.host, me.process, me.device_kind, me.kernels
             self._calls.make(lambda: ledger.enrol(*enrolment))
+            self.pace = self._calls.make(lambda: campaign.pace(me.device_kind))
 
     @property
     def key(self) -> PlanKey:
@@ -175,11 +176,6 @@ class LedgerTasks:
             return self._calls.make(self._campaign.standing).tasks.get(TaskState.SET_ASIDE, 0)
         except GivenUp:
             return 0
-
-    @property
-    def pace(self) -> float | None:
-        """Seconds per unit of work, see :meth:`TaskSource.pace`."""
-        return self._calls.make(lambda: self._campaign.pace(self._identity.device_kind))
 
     @property
     def finished(self) -> bool:

@@ -94,7 +94,7 @@ class RemoteCampaign:
                 f"the token would travel to {parts.hostname} without encryption: write https:// (and --certificate "
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
-        self._errors = httpx.HTTPError, httpx.InvalidURL
+        self._errors = httpx.HTTPError
         self._server = parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered = False
         context = _trusting(certificate) if parts.scheme == "https" else True

@@ -11,6 +11,7 @@ import click
 
 from db import Campaign, Ledger
 from db.states import TaskState
+from jobs.calls import GivenUp
 from jobs.identity import Identity
 from jobs.pool import Pool, WorkerPool
 from jobs.run import Run, RunReport, Step, result
@@ -87,7 +88,11 @@ def work_off(
         line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
 
     with line.shown():
-        source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+        try:
+            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+        except GivenUp as error:
+            line.remark(str(error))
+            return RunReport(0, 0.0, stop.reason(), 0)
         return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of, patience).run()
 
 

@@ -107,6 +107,30 @@ def test_a_process_that_hangs_is_killed_and_its_task_named(farm: Farm) -> None:
     assert outcomes_of(farm, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
 
 
+@pytest.mark.parametrize("command", ["run", "work"])
+def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm, command: str) -> None:
+    other = Identity.fresh()
+    farm.ledger.enrol(other.worker_id, "another-host", "1")
+    leases = farm.campaign.lease(other.worker_id, farm.campaign.tasks, 3600)
+    plan = farm.campaign.plan
+    farm.campaign.deliver([delivered(plan.evaluate(x.index), x) for x in leases if x.index != SICK])
+    farm.campaign.release([x for x in leases if x.index == SICK])
+    process = start(farm, command, "--patience", "3", **plant(farm.folder, "hangs", 1))
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 0, errors
+    assert f"task {SICK} has been evaluated for" in errors
+    assert outcomes_of(farm, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
+
+
+def start(farm: Farm, command: str, *options: str, **variables: str) -> subprocess.Popen[str]:
+    """A worker of the farm's campaign, through the server or on the ledger itself."""
+    if command == "work":
+        return farm.work(*options, **variables)
+    key = farm.campaign.key
+    plan_words = [key.problem.variant, str(key.problem.n), "--method", key.method, "--depth", str(key.depth)]
+    return farm.start("run", *plan_words, "--name", NAME, "--workers", "1", *options, **variables)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: str) -> None:
     workers = [
@@ -171,13 +195,7 @@ def test_copies_end_when_others_were_faster(farm: Farm, command: str) -> None:
     rest = [delivered(plan.evaluate(lease.index), lease) for lease in leases if lease is not last]
     farm.campaign.deliver(rest)
     age(farm.campaign, 2 * COPY_SECONDS)
-    hanging = plant(farm.folder, "hangs", 1)
-    if command == "work":
-        process = farm.work(**hanging)
-    else:
-        key = farm.campaign.key
-        plan_words = [key.problem.variant, str(key.problem.n), "--method", key.method, "--depth", str(key.depth)]
-        process = farm.start("run", *plan_words, "--name", NAME, "--workers", "1", **hanging)
+    process = start(farm, command, **plant(farm.folder, "hangs", 1))
     farm.wait_until(lambda: bool(list((farm.folder / "deaths").iterdir())))
     assert process.poll() is None
     farm.campaign.deliver([delivered(plan.evaluate(SICK), last)])
