@@ -1,6 +1,7 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0009": ["ALTER TABLE campaign DROP COLUMN seed"],
     "0007": [
         "DROP INDEX attempt_alone",
         "ALTER TABLE attempt DROP COLUMN steps",

@@ -13,9 +13,10 @@ def host_evaluator(plan: Plan) -> Evaluator:
     Raises MethodDoesNotApply for a plan without one, and NoCompiler.
     """
     on_gpu = load(plan.method.evaluators["cuda"]) if "cuda" in plan.method.evaluators else None
-    if not hasattr(on_gpu, "on_host"):
+    on_host = getattr(on_gpu, "on_host", None)
+    if on_host is None:
         raise MethodDoesNotApply(
             f"{plan.method.name} has no kernel of the GPU to compile for this processor: leave --device host out"
         )
-    evaluator: Evaluator = on_gpu.on_host(plan)
+    evaluator: Evaluator = on_host(plan)
     return evaluator
