@@ -34,8 +34,8 @@ LOOK_SECONDS = 0.25
 LONGEST_ROUND = 300.0
 """Seconds that a campaign may take after the last fault."""
 ENDINGS = {0, 1, 3, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM}
-"""Exit codes of workers: done, tasks set aside or the machine failed, incomplete, killed, stopped (before they heard
-signals, or after)."""
+"""Exit codes of workers: done, tasks set aside or the machine failed, incomplete, killed, and stopped, before they
+heard signals or after."""
 PLANTED = """
 import os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
