@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from db import deaths, leases, nonces, queries, replication, transitions
+from db import deaths, leases, nonces, queries, rechecks, tokens, transitions
 from db.database import Database, retried
 from db.records import CampaignRecord, Credential, Lease, LeaseHolder
 from db.states import Outcome
@@ -35,13 +35,19 @@ class LeasedTasks:
 
     @retried
     def lease(
-        self, worker_id: str, count: int, seconds: float, held: Collection[int] | None = None, copies: int = 0
+        self,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None = None,
+        token: str = "",
+        copies: int = 0,
     ) -> list[Lease]:
         """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
-        Rechecks of other workers' results come first, then ready tasks by falling work, then copies of tasks that
+        Rechecks of other voters' results come first, then ready tasks by falling work, then copies of tasks that
         other workers hold, see :func:`db.leases.copy`.  Before that, the tasks of overdue leases go back to the
-        queue.  Raises UnknownWorker or WorkerDistrusted.
+        queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
 
         Args:
             worker_id: the worker, which is enrolled.
@@ -49,6 +55,7 @@ class LeasedTasks:
             seconds: until the deadline.
             held: the attempts that the worker knows to be its own; others that run in its name were granted by an
                 answer that got lost, and go back at once.  None: they stay.
+            token: the token that the worker shows to a task server; "" when it opens the ledger itself.
             copies: how many copies at most, for devices of the worker that would have nothing to do.
         """
         nonce = nonces.fresh()
@@ -62,9 +69,11 @@ class LeasedTasks:
                 if lost:
                     note = "its worker does not know of it"
                     transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            rechecks = replication.claim(connection, self.campaign_id, worker_id, nonce, count, seconds)
-            left = count - len(rechecks)
-            granted = [*rechecks, *leases.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)]
+            again = rechecks.claim(
+                connection, self.campaign_id, worker_id, nonce, count, seconds, tokens.digest(token)
+            )
+            left = count - len(again)
+            granted = [*again, *leases.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)]
             if not granted:
                 deaths.set_aside(connection, self.campaign_id)
             left = min(count, copies) - len(granted)

@@ -41,6 +41,9 @@ COMMANDS = {
         "langford.cli.campaigns:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",
     ),
+    "recheck": LazyCommand(
+        "langford.cli.campaigns:recheck", "Put results in question: others evaluate them again."
+    ),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
     "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
     "export": LazyCommand(

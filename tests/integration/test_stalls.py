@@ -337,7 +337,7 @@ def large_farm(tmp_path: Path) -> Iterator[Farm]:
 def remote(farm: Farm, port: int | None = None) -> tuple[RemoteCampaign, Identity]:
     """A client that is enrolled."""
     server, me = RemoteCampaign(f"http://127.0.0.1:{port or farm.port}/{NAME}", farm.token), Identity.fresh()
-    farm.ledger.enrol(me.worker_id, me.host, me.process)
+    server.enrol(me)
     return server, me
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from db import Campaign, Database, Delivery, Export, Ledger, copying
-from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
+from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.leases import COPY_SECONDS
 from db.leasing import LeasedTasks
 from db.states import EventKind, Outcome, Role, TaskState
@@ -51,8 +51,8 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     assert call(ledger.campaign, NAME) == campaign
     assert call(ledger.campaigns) == [campaign]
-    for worker in "abc":
-        call(ledger.enrol, worker, "host", "1")
+    for worker in "abcd":
+        call(ledger.enrol, worker, f"host-{worker}", "1")
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     assert len(call(campaign.export).results) == len(call(campaign.results))
@@ -81,7 +81,7 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     assert call(campaign.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
     call(campaign.lease, "a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    assert len(call(campaign.lease, "c", 1, HOUR, None, 1)) == 1
+    assert len(call(campaign.lease, "c", 1, HOUR, None, copies=1)) == 1
     assert call(campaign.take_back, "to others", "a") == TASKS - 2
     assert call(campaign.take_back, "to others") == 3
     [first, second] = call(campaign.lease, "b", 2, HOUR)
@@ -93,8 +93,8 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
         assert call(campaign.fail, leases.pop(0), "boom") is last
         call(campaign.release, leases.values())
     assert call(campaign.reopen) == 1
-    for last in (False, False, True):
-        deadly = next(lease for lease in call(campaign.lease, "a", TASKS, HOUR) if last or lease.index == 0)
+    for worker, last in (("a", False), ("a", False), ("d", True)):
+        deadly = next(lease for lease in call(campaign.lease, worker, TASKS, HOUR) if lease.index == 0)
         assert call(campaign.die, deadly, "killed") is last
         call(campaign.take_back, "for the next")
         if not last:
@@ -137,6 +137,17 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.release_worker, "c", "its tasks go to another")
     for worker in "bcb":
         hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
+    call(campaign.results)
+    assert call(campaign.question, [0, 1]) == [0, 1]
+    assert call(campaign.question, None, "host-b", "0f3a") == []
+    assert call(campaign.rechecked_tasks) == [0, 1]
+    verdict = [Evaluation(TRUE[0], 0.125, "{}")]
+    assert call(campaign.judge, verdict, "operator", "host-o", "3") == [0]
+    hand_in(true_deliveries(call(campaign.lease, "b", TASKS, HOUR)))
+    assert call(campaign.replication).drawn == TASKS
+    with pytest.raises(Unreplicated):
+        call(campaign.results)
+    hand_in(true_deliveries(call(campaign.lease, "c", TASKS, HOUR)))
 
 
 def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:

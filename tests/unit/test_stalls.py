@@ -27,6 +27,8 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 @pytest.fixture
 def campaign(ledger: Ledger) -> Campaign:
     made = new_campaign(ledger)
+    for worker in ("one", "two"):
+        ledger.enrol(worker, "host", "1")
     ledger.enrol("elsewhere", "another-host", "1")
     ledger.enrol("third", "third-host", "1")
     return made
@@ -52,35 +54,35 @@ def reasons(campaign: Campaign) -> list[tuple[int, str]]:
 
 
 def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> None:
-    rest = campaign.lease("a", TASKS - 1, HOUR)
+    rest = campaign.lease("one", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in rest}).pop()
-    assert [dies(campaign, "b", index) for _ in range(4)] == [False, False, True, None]
+    assert [dies(campaign, "two", index) for _ in range(4)] == [False, False, True, None]
     assert reasons(campaign) == [(index, "3 worker processes died on it, on host (last: killed by SIGSEGV)")]
     assert {task.failures for task in campaign.task_records()} == {0}
     assert campaign.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
     assert campaign.reopen() == 1
-    assert dies(campaign, "b", index) is False  # it counts anew
+    assert dies(campaign, "two", index) is False  # it counts anew
 
 
 def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: Campaign) -> None:
     for _ in range(4):
-        first, *others = campaign.lease("a", TASKS, HOUR)
+        first, *others = campaign.lease("one", TASKS, HOUR)
         assert campaign.die(first, "killed") is False
         campaign.release(others, Outcome.PREEMPTED)
     assert campaign.progress().tasks == {TaskState.READY: TASKS}
 
 
 def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
-    largest = campaign.lease("a", 1, HOUR)[0]
+    largest = campaign.lease("one", 1, HOUR)[0]
     campaign.die(largest, "killed")
-    assert largest.index not in {lease.index for lease in campaign.lease("b", TASKS, HOUR)}
-    assert [lease.index for lease in campaign.lease("a", TASKS, HOUR)] == [largest.index]
+    assert largest.index not in {lease.index for lease in campaign.lease("two", TASKS, HOUR)}
+    assert [lease.index for lease in campaign.lease("one", TASKS, HOUR)] == [largest.index]
 
 
 def test_where_there_are_two_hosts_it_must_kill_on_both(campaign: Campaign) -> None:
     present, *_ = campaign.lease("elsewhere", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {task.index for task in campaign.task_records("leased")}).pop()
-    assert [dies(campaign, "a", index) for _ in range(4)] == [False, False, False, None]
+    assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
     assert dies(campaign, "elsewhere", index) is True
     assert reasons(campaign) == [
         (index, "4 worker processes died on it, on another-host, host (last: killed by SIGSEGV)")
@@ -91,19 +93,19 @@ def test_where_there_are_two_hosts_it_must_kill_on_both(campaign: Campaign) -> N
 def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campaign) -> None:
     others = campaign.lease("elsewhere", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in others}).pop()
-    assert [dies(campaign, "a", index) for _ in range(3)] == [False, False, False]
+    assert [dies(campaign, "one", index) for _ in range(3)] == [False, False, False]
     campaign.deliver(true_deliveries(others))
-    assert not campaign.lease("a", TASKS, HOUR)
+    assert not campaign.lease("one", TASKS, HOUR)
     assert not reasons(campaign)  # the other host may come back
     with campaign.database.writing() as connection:
         connection.execute(update(Attempt).values(ended=Attempt.ended - PRESENCE_SECONDS))
-    assert not campaign.lease("a", TASKS, HOUR)
+    assert not campaign.lease("one", TASKS, HOUR)
     assert [task for task, _ in reasons(campaign)] == [index]
 
 
 def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
-    lease = campaign.lease("a", 1, HOUR)[0]
-    [other] = campaign.lease("b", 1, HOUR)
+    lease = campaign.lease("one", 1, HOUR)[0]
+    [other] = campaign.lease("two", 1, HOUR)
     assert not campaign.die(type(lease)(lease.attempt, other.nonce, lease.index, lease.work), "killed")
     for _ in range(3):
         assert not campaign.die(lease, "killed")
@@ -117,14 +119,14 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
     first = campaign.lease("a", 2, HOUR)
     age(campaign, 10.0)
     second = campaign.lease("b", TASKS - 2, HOUR)
-    assert not campaign.lease("elsewhere", TASKS, HOUR, [], TASKS)  # too young
+    assert not campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)  # too young
     age(campaign, COPY_SECONDS)
     assert not campaign.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
-    copies = campaign.lease("elsewhere", TASKS, HOUR, [], 3)
+    copies = campaign.lease("elsewhere", TASKS, HOUR, [], copies=3)
     assert {lease.index for lease in first} < {lease.index for lease in copies}
     assert len(copies) == 3
     assert not {lease.index for lease in copies} & {
-        lease.index for lease in campaign.lease("third", 2, HOUR, [], 2)
+        lease.index for lease in campaign.lease("third", 2, HOUR, [], copies=2)
     }
     assert campaign.progress().tasks == {TaskState.LEASED: TASKS}
     assert {lease.attempt for lease in [*first, *second, *copies]} == campaign.renew(
@@ -135,7 +137,7 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
 def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> None:
     held = campaign.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    copies = {lease.index: lease for lease in campaign.lease("b", TASKS, HOUR, [], TASKS)}
+    copies = {lease.index: lease for lease in campaign.lease("b", TASKS, HOUR, [], copies=TASKS)}
     assert set(copies) == set(range(TASKS))
     for lease in held[::2]:
         assert deliver(campaign, copies[lease.index], TRUE[lease.index]) is None
@@ -156,7 +158,7 @@ def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> N
 def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Campaign, who: str, how: str) -> None:
     held = campaign.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    [copy] = campaign.lease("b", TASKS, HOUR, [], 1)
+    [copy] = campaign.lease("b", TASKS, HOUR, [], copies=1)
     original = next(lease for lease in held if lease.index == copy.index)
     ended, left = (original, copy) if who == "original" else (copy, original)
     if how == "release":
@@ -170,7 +172,7 @@ def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Ca
     assert not campaign.lease("elsewhere", TASKS, HOUR)
     assert campaign.task_records()[copy.index].state == TaskState.LEASED
     age(campaign, 2 * COPY_SECONDS)
-    assert copy.index in {lease.index for lease in campaign.lease("elsewhere", TASKS, HOUR, [], TASKS)}
+    assert copy.index in {lease.index for lease in campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)}
     assert deliver(campaign, left, TRUE[left.index]) is None
     assert campaign.progress().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
 
@@ -178,7 +180,7 @@ def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Ca
 def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign) -> None:
     held = campaign.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    copies = campaign.lease("b", TASKS, HOUR, [], TASKS)
+    copies = campaign.lease("b", TASKS, HOUR, [], copies=TASKS)
     campaign.release([*held, *copies])
     assert campaign.progress().tasks == {TaskState.READY: TASKS}
 
@@ -186,7 +188,7 @@ def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign)
 def test_no_worker_copies_its_own_tasks(campaign: Campaign) -> None:
     campaign.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)
-    assert not campaign.lease("a", TASKS, HOUR, None, TASKS)
+    assert not campaign.lease("a", TASKS, HOUR, None, copies=TASKS)
 
 
 # -- clocks ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0009"
-down_revision = "0007"
+down_revision = "0008"
 
 ON_SQLITE, ON_POSTGRES = sa.text("ended IS NULL AND copied = 0"), sa.text("ended IS NULL AND NOT copied")
 
