@@ -8,6 +8,7 @@ from langford.loading import load
 from langford.methods.plan import Evaluator, Plan
 
 ON_HOST = {
+    "shifted": "langford.methods.shifted.cuda:ShiftedOnGpu",
     "polyphase": "langford.methods.polyphase.cuda:PolyphaseOnGpu",
     "godfrey": "langford.methods.godfrey.cuda:GodfreyOnGpu",
 }

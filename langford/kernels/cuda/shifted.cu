@@ -1,0 +1,269 @@
+// The shifted sum on the GPU: a tile of v's against many u's (docs/shifted.md).
+//
+// A block takes one u at a time, with its images, and makes the tables of its odd forms in shared memory
+// (shifted_rows.cuh).  The v's with a vanishing even form are a bitmap: that of the first forms is the same for many
+// u's that follow each other and is kept, a few joint rows add the others.  Then each lane of a warp finds the
+// living points of one row of 256: one (high, low) of v, one image.  What lives waits in a queue of the warp;
+// 32 at a time are multiplied (shifted_terms.cuh).
+//
+// Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
+// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, WINDOW (inner sums of an odd form
+// that have a row), JOINTS (joint groups of three even forms), RUN (u's that a block takes at once), THREADS,
+// MIN_BLOCKS.
+
+#include "shifted_terms.cuh"
+
+constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS, BATCHES = ROWS / BATCH;
+constexpr int STEP = IMAGES > 1 ? 8 : 32;   // rows of a warp at a time
+constexpr int QUEUE = 31 + 2 * 32;
+constexpr int SETTLE_AFTER = 256;           // u's, so that no sum overflows
+constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
+
+// A v of the tile and an image as one number: row, image, place in the row; a tag has no place but a multiple of 128.
+constexpr int SLOT_SHIFT = INNER_BITS, ROW_SHIFT = INNER_BITS + 2;
+
+struct Queue {
+    Bits alive[QUEUE];
+    u32 tag[QUEUE];
+};
+struct Shared {
+    Tables tables;
+    union {
+        Bits single[FORMS * PICKS * LINE];
+        struct {
+            Bits dead[WARPS][2 * BATCH];
+            Queue queue[WARPS];
+        } scan;
+    };
+    Total totals[WARPS];
+    int base, next, left[WARPS];
+    int cell_row[EVENS + 1], last_row[EVENS + 1], joint_row[JOINTS + 1];
+    u32 even_word[EVEN_WORDS];
+};
+
+SHARED_MEMORY(Shared);
+
+// The even values of u, and the rows of the v's where an even form vanishes.
+__device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows) {
+    if (threadIdx.x < 4 * EVEN_WORDS) {
+        const int i = threadIdx.x, value = i < EVENS ? half_even(u, i, U) : 0;
+        reinterpret_cast<unsigned char *>(shared.even_word)[i] = 64 + value;
+        if (i < CELL_FORMS) shared.cell_row[i] = 1 + i * VALUES + REACH - value;
+    }
+    if (threadIdx.x >= THREADS - JOINTS) {
+        const int group = THREADS - 1 - threadIdx.x;
+        int row = 0, step = 1;
+        for (int k = 0; k < 3; k++, step *= CHOICES) {
+            const int i = CELL_FORMS + 3 * group + k;
+            row += step * choice(half_even(u, i, U), windows[i]);
+        }
+        shared.joint_row[group] = group * JOINT_ROWS + row;
+    }
+}
+
+// The union of the rows of the first even forms, if not that of the u before; all threads of the block.
+__device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *rows) {
+    bool other = false;
+    for (int i = 0; i < CELL_FORMS; i++) other |= shared.last_row[i] != shared.cell_row[i];
+    if (!other) return;
+    for (int k = threadIdx.x; k < 2 * ROWS; k += THREADS) {
+        Bits dead = rows[k];
+#pragma unroll
+        for (int i = 0; i < CELL_FORMS; i++) unite(dead, rows[i64(shared.cell_row[i]) * (2 * ROWS) + k]);
+        cell[k] = dead;
+    }
+    __syncthreads();   // last_row is no longer read
+    if (threadIdx.x < CELL_FORMS) shared.last_row[threadIdx.x] = shared.cell_row[threadIdx.x];
+}
+
+// One point of a mask that has any: its number, and the mask without it.
+__device__ inline u32 take_point(Bits &alive, u32 tag) {
+    const bool first = alive.word[0], second = !first && alive.word[1], third = !first && !second && alive.word[2];
+    const bool fourth = !first && !second && !third;
+    const u32 word = first ? alive.word[0] : second ? alive.word[1] : third ? alive.word[2] : alive.word[3];
+    const u32 bit = 31 - __clz(int(word)), rest = word ^ 1u << bit;
+    if (first) alive.word[0] = rest;
+    if (second) alive.word[1] = rest;
+    if (third) alive.word[2] = rest;
+    if (fourth) alive.word[3] = rest;
+    return tag + (first ? 0 : second ? 32 : third ? 64 : 96) + bit;
+}
+__device__ inline bool any(const Bits &bits) { return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3]; }
+
+// Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
+// and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
+//   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; rows, keys: tile_tables;
+//   joint, windows: join_even_rows; cells [blocks][TILE / 128]; evaluated [1]: products that are not 0, weighted
+//   likewise; taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
+shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const Bits *joint, const int *windows,
+        const Evens *keys, Bits *cells, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
+    Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
+    Tables &tables = shared.tables;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slot = lane % SLOTS;
+    Total &total = shared.totals[warp];
+    Bits *cell = cells + i64(blockIdx.x) * (2 * ROWS);
+    if (lane < LIMBS) total.limbs[lane] = total.residues[lane] = 0;
+    if (lane == 0) total.evaluated = 0;
+    if (threadIdx.x < EVENS) shared.last_row[threadIdx.x] = -1;
+    Sum sum = {};
+    int weight = 0, unsettled = 0;
+    Bits *dead = shared.scan.dead[warp];
+    Queue &queue = shared.scan.queue[warp];
+    // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
+    const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
+    const u32 column = 32 * slot + 16 * other, below = (1u << lane) - 1;
+    const char *lines = reinterpret_cast<const char *>(tables.joint);
+    for (;;) {
+        if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
+        __syncthreads();
+        const int base = shared.base, end = base + RUN < count ? base + RUN : count;
+        __syncthreads();
+        if (base >= count) break;
+        for (int at = base; at < end; at++) {
+            const i64 u = us[at];
+            const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
+            if (u_weight != weight || ++unsettled == SETTLE_AFTER) {
+                settle(total, sum, weight);
+                weight = u_weight;
+                unsettled = 0;
+            }
+            if (threadIdx.x == 0) shared.next = 0;
+            find_even_rows(shared, u, windows);
+            find_masks(tables, u, fixed, bits);
+            __syncthreads();
+            fill_single_rows(tables, shared.single);
+            fill_byte_tables(tables);
+            fill_cell(shared, cell, rows);
+            __syncthreads();
+            join_rows(tables, shared.single);
+            __syncthreads();
+            const u32 flip = u32(__popcll(u ^ fixed) + FORMS) << 31;
+            Evens of_u;
+            for (int k = 0; k < EVEN_WORDS; k++) of_u.word[k] = shared.even_word[k];
+            int waiting = 0;
+            // Of the points before, multiplied while the next ones are read.
+            Bytes odd;
+            Evens even = {};
+            u32 turned = 0;
+            for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
+            auto finish = [&] { add_term(total, sum, odd, even, turned, weight); };
+            auto next_points = [&](Bits &alive, u32 tag, bool valid) {
+                finish();
+                u32 point = take_point(alive, tag);
+                if (!valid) {
+                    point = 0;
+                    alive = {};
+                }
+                const int row = point >> ROW_SHIFT, image = point >> SLOT_SHIFT & SLOTS - 1, place = point & 255;
+                even = keys[row << INNER_BITS | place];
+                const Bytes high = tables.high[row / BATCH * SLOTS + image], low = tables.low[row % BATCH * SLOTS + image];
+                const Bytes first = tables.half[place % 16 * SLOTS + image], second = tables.half[(16 + place / 16) * SLOTS + image];
+                for (int k = 0; k < EVEN_WORDS; k++) even.word[k] += of_u.word[k];
+                for (int k = 0; k < ODD_WORDS; k++) {
+                    odd.word[k] = high.word[k] + low.word[k] + first.word[k] + second.word[k];
+                    if (!valid) odd.word[k] = NO_FACTOR;
+                }
+                turned = u32(__popc(point & ~((SLOTS - 1) << SLOT_SHIFT))) << 31 ^ flip;
+            };
+            const Bits *joint_rows[JOINTS + 1];
+            for (int g = 0; g < JOINTS; g++) joint_rows[g] = joint + i64(shared.joint_row[g]) * (2 * ROWS);
+            Bits ahead[2][JOINTS + 1];
+            int batch;
+            auto read_ahead = [&] {
+                batch = 0;
+                if (lane == 0) batch = atomicAdd(&shared.next, 1);
+                batch = __shfl_sync(~0u, batch, 0);
+                if (batch >= BATCHES) return;
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+                    const int block = batch * (2 * BATCH) + 32 * k + lane;
+                    ahead[k][JOINTS] = cell[block];
+#pragma unroll
+                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint_rows[g][block];
+                }
+            };
+            read_ahead();
+            while (batch < BATCHES) {
+#pragma unroll
+                for (int k = 0; k < 2; k++) {
+                    Bits gone = ahead[k][JOINTS];
+#pragma unroll
+                    for (int g = 0; g < JOINTS; g++) unite(gone, ahead[k][g]);
+                    dead[32 * k + lane] = gone;
+                }
+                const Bytes high = tables.high[batch * SLOTS + slot];
+                u32 tag = u32(batch * BATCH + own_row) << ROW_SHIFT | slot << SLOT_SHIFT;
+                read_ahead();
+                __syncwarp();
+#pragma unroll 1
+                for (int row = own_row; row < BATCH; row += STEP, tag += STEP << ROW_SHIFT) {
+                    const Chosen chosen = choose_rows(high, tables.low[row * SLOTS + slot], minus_bias, column);
+                    Bits alive[2];
+#pragma unroll
+                    for (int half = 0; half < 2; half++) {
+                        alive[half] = dead[2 * row + (half ^ other)];
+#pragma unroll
+                        for (int g = 0; g < GROUPS; g++) {
+                            const u32 pair = chosen.pair[g / 2], offset = (g % 2 ? pair >> 16 : pair & 0xFFFF) ^ 16 * half;
+                            unite(alive[half], *reinterpret_cast<const Bits *>(lines + group_line(g) * (16 * LINE) + offset));
+                        }
+                        for (int k = 0; k < 4; k++) alive[half].word[k] = ~alive[half].word[k];
+                    }
+#pragma unroll
+                    for (int half = 0; half < 2; half++) {
+                        const bool some = any(alive[half]);
+                        const u32 votes = __ballot_sync(~0u, some);
+                        if (some) {
+                            const int to = waiting + __popc(votes & below);
+                            queue.alive[to] = alive[half];
+                            queue.tag[to] = tag + 128 * (half ^ other);
+                        }
+                        waiting += __popc(votes);
+                    }
+                    while (waiting >= 32) {
+                        waiting -= 32;
+                        __syncwarp();
+                        Bits points = queue.alive[waiting + lane];
+                        const u32 of_points = queue.tag[waiting + lane];
+                        next_points(points, of_points, true);
+                        const bool more = any(points);
+                        const u32 votes = __ballot_sync(~0u, more);
+                        if (more) {
+                            const int to = waiting + __popc(votes & below);
+                            queue.alive[to] = points;
+                            queue.tag[to] = of_points;
+                        }
+                        waiting += __popc(votes);
+                    }
+                }
+                __syncwarp();
+            }
+            // What is left in all queues, dealt out to all warps.
+            if (lane == 0) shared.left[warp] = waiting;
+            __syncthreads();
+            int left = 0;
+            for (int k = 0; k < WARPS; k++) left += shared.left[k];
+            for (int chunk = 32 * warp; chunk < left; chunk += THREADS) {
+                int from = 0, place = chunk + lane;
+                while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
+                Bits points = {};
+                u32 of_points = 0;
+                if (from < WARPS) {
+                    points = shared.scan.queue[from].alive[place];
+                    of_points = shared.scan.queue[from].tag[place];
+                }
+                while (__any_sync(~0u, any(points))) next_points(points, of_points, any(points));
+            }
+            finish();
+            __syncthreads();
+        }
+    }
+    settle(total, sum, weight);
+    __syncwarp();
+    if (lane < LIMBS) {
+        atomicAdd((u64 *)limbs + lane, (u64)total.limbs[lane]);
+        atomicAdd((u64 *)residues + lane, (u64)total.residues[lane]);
+    }
+    if (lane == 0) atomicAdd(evaluated, total.evaluated);
+}

@@ -1,0 +1,172 @@
+// The products of the shifted sum's survivors, and their sum.
+//
+// A point's factors are bytes: those of the odd forms, with the opposite sign, are ODD_WORDS words, those of the even
+// forms EVEN_WORDS.  A byte of each is multiplied; of these numbers three by three in 32 bits; these in two halves
+// that nearly always fit 32 bits each.  A point where one does not is multiplied again, digit by digit.
+#pragma once
+
+#include "shifted_rows.cuh"
+
+constexpr int LIMBS = 8;
+constexpr int WORDS = ODD_WORDS > EVEN_WORDS ? ODD_WORDS : EVEN_WORDS;
+static_assert(FORMS + EVENS <= 32, "a product of n factors of 5 bits fits the limbs of 32 bits, weighted");
+
+struct alignas(16) Evens {
+    u32 word[EVEN_WORDS];
+};
+
+// The bytes that hold a factor of either kind, in turn; from FACTORS on none.
+struct Used {
+    int byte[4 * WORDS + 3];
+    int count;
+};
+__device__ constexpr Used used_bytes() {
+    Used used = {};
+    for (int k = 0; k < 4 * WORDS; k++)
+        if (k < EVENS || (k < 4 * ODD_WORDS && layout().form[k] >= 0)) used.byte[used.count++] = k;
+    for (int k = used.count; k < 4 * WORDS + 3; k++) used.byte[k] = -1;
+    return used;
+}
+constexpr int FACTORS = used_bytes().count, TRIPLES = (FACTORS + 2) / 3;
+
+template <int K> __device__ inline int signed_byte(u32 word) { return int(word << (24 - 8 * K)) >> 24; }
+
+// Byte K of two words, multiplied.
+template <int K> __device__ inline int byte_product(u32 a, u32 b) {
+#ifdef LANGFORD_HOST
+    return signed_byte<K>(a) * signed_byte<K>(b);
+#else
+    return __dp4a(int(a & 0xFFu << 8 * K), int(b), 0);
+#endif
+}
+
+template <int I> __device__ inline int factor(const u32 *odd, const u32 *even) {
+    constexpr int k = used_bytes().byte[I];
+    if constexpr (k < 0) return 1;
+    else {
+        constexpr bool has_odd = k < 4 * ODD_WORDS && layout().form[k < 4 * ODD_WORDS ? k : 0] >= 0, has_even = k < EVENS;
+        if constexpr (has_odd && has_even) return byte_product<k % 4>(odd[k / 4], even[k / 4]);
+        else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4]);
+        else return signed_byte<k % 4>(even[k / 4]);
+    }
+}
+template <int T> __device__ inline int triple(const u32 *odd, const u32 *even) {
+    if constexpr (T >= TRIPLES) return 1;
+    else return factor<3 * T>(odd, even) * factor<3 * T + 1>(odd, even) * factor<3 * T + 2>(odd, even);
+}
+
+__device__ inline i64 multiply(int a, int b) {
+#ifdef LANGFORD_HOST
+    return i64(a) * b;
+#else
+    i64 product;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+#endif
+}
+__device__ inline bool too_wide(i64 value) { return int(value >> 32) != int(value) >> 31; }
+
+// first · triples T, T + 2, …, below LAST; wide becomes true when it would not be exact.
+template <int T, int LAST> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, bool &wide) {
+    if constexpr (T >= LAST) return first;
+    else {
+        wide |= too_wide(first);
+        return chain<T + 2, LAST>(multiply(int(first), triple<T>(odd, even)), odd, even, wide);
+    }
+}
+
+// A sum of products: low + high · 2^64.
+struct Sum {
+    u64 low;
+    i64 high;
+    u32 nonzero;   // products that are not 0
+};
+
+// Adds half · rest, both signs known: rest ≥ 0.
+__device__ inline void add_product(Sum &sum, i64 half, u32 rest) {
+    const u64 low = (u64)u32(half) * rest;
+    const i64 high = i64(int(half >> 32)) * rest + i64(low >> 32);
+    const u64 word = u64(high) << 32 | u32(low);
+    sum.low += word;
+    sum.high += (high >> 32) + (sum.low < word);
+    sum.nonzero += (word | u64(high)) != 0;
+}
+
+// What a warp has added up, in limbs of 32 bits (limbs.py), and the same modulo 2^64 − 1 from additions of its own.
+struct Total {
+    i64 limbs[LIMBS], residues[LIMBS];
+    u64 evaluated;
+};
+
+// Spreads carries at once: a limb stays below 2^32 whatever is added.
+__device__ inline void add_limb(i64 *limbs, int k, i64 limb, i64 &carry) {
+    carry += limbs[k] + limb;
+    limbs[k] = k < LIMBS - 1 ? carry & 0xFFFFFFFF : carry;
+    carry >>= 32;
+}
+
+// Adds the warp's sums, weighted, and clears them.
+__device__ inline void settle(Total &total, Sum &sum, int weight) {
+    const wide value = (wide)sum.high << 64 | sum.low, rest = (wide)sum.low + sum.high;   // 2^64 ≡ 1
+    const i64 evaluated = over_warp(i64(sum.nonzero) * weight);
+    i64 carry = 0, residue_carry = 0;
+    for (int k = 0; k < LIMBS; k++) {
+        // Signed beyond the last digit.
+        const i64 limb = over_warp(weight * digit(value, k)), residue = over_warp(weight * digit(rest, k));
+        if (threadIdx.x % 32) continue;
+        add_limb(total.limbs, k, limb, carry);
+        add_limb(total.residues, k, residue, residue_carry);
+    }
+    if (threadIdx.x % 32 == 0) total.evaluated += evaluated;
+    sum = {};
+}
+
+// Adds the products of the lanes with `mine`, which need more than 64 bits: digit by digit, weighted.
+__device__ inline void add_exactly(Total &total, const u32 *odd, const u32 *even, bool negative, bool mine, int weight) {
+    u32 digits[LIMBS] = {1};
+    for (int k = 0; k < 4 * WORDS; k++) {
+        int both[2] = {1, 1};
+        if (k < 4 * ODD_WORDS && form_in.form[k] >= 0) both[0] = int(odd[k / 4] << (24 - 8 * (k % 4))) >> 24;
+        if (k < EVENS) both[1] = int(even[k / 4] << (24 - 8 * (k % 4))) >> 24;
+        const int product = both[0] * both[1];
+        negative ^= product < 0;
+        u64 carry = 0;
+        for (int i = 0; i < LIMBS; i++) {
+            carry += (u64)digits[i] * u32(product < 0 ? -product : product);
+            digits[i] = carry;
+            carry >>= 32;
+        }
+    }
+    u32 any = 0;
+    for (int i = 0; i < LIMBS; i++) any |= digits[i];
+    const i64 evaluated = over_warp(mine && any ? weight : 0), sign = !mine ? 0 : negative ? -weight : weight;
+    i64 carry = 0, residue_carry = 0;
+    i64 pairs[2] = {0, 0};
+    for (int i = 0; i < LIMBS; i++) {
+        const i64 limb = over_warp(sign * digits[i]);
+        pairs[i % 2] += limb;
+        if (threadIdx.x % 32 == 0) add_limb(total.limbs, i, limb, carry);
+    }
+    if (threadIdx.x % 32) return;
+    for (int i = 0; i < LIMBS; i++) add_limb(total.residues, i, i < 2 ? pairs[i] : 0, residue_carry);
+    total.evaluated += evaluated;
+}
+
+// Adds the product of a point, one for each lane; the odd factors as they are in the tables, so that bit 31 of
+// `turned` says whether the sign is to be changed.
+__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &even_bytes, u32 turned, int weight) {
+    u32 odd[WORDS] = {}, even[WORDS] = {};
+    for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k] ^ 0x80808080;
+    for (int k = 0; k < EVEN_WORDS; k++) even[k] = even_bytes.word[k] ^ 0x80808080;
+    const int last = TRIPLES > 4 ? triple<4>(odd, even) : 1;
+    const int minus = int(turned ^ u32(last)) >> 31;
+    bool wide = false;
+    i64 one = multiply((triple<0>(odd, even) ^ minus) - minus, triple<1>(odd, even));
+    one = chain<5, TRIPLES>(one, odd, even, wide);
+    i64 two = multiply(triple<2>(odd, even), triple<3>(odd, even));
+    two = chain<6, TRIPLES>(two, odd, even, wide);
+    wide |= too_wide(one) | too_wide(two);
+    const i64 half = multiply(int(one), int(two));
+    add_product(sum, wide ? 0 : half, last < 0 ? -last : last);
+    if (__any_sync(~0u, wide)) add_exactly(total, odd, even, turned >> 31, wide, weight);
+}

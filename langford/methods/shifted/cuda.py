@@ -1,0 +1,286 @@
+"""Evaluate tasks of the shifted sum on a GPU: the same tasks, sums and checks as on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
+from langford.devices import Device
+from langford.errors import CheckFailed
+from langford.kernels.cuda.program import Compiler, DeviceArray
+from langford.kernels.cuda.runtime import CudaProgram
+from langford.kernels.cuda.source import Definitions, source_of
+from langford.methods.shifted.components import natural
+from langford.methods.shifted.forms import Form, half_forms
+from langford.methods.shifted.plan import ShiftedPlan
+from langford.methods.shifted.shape import Shape
+from langford.methods.shifted.tables import OddForms
+from langford.result import PartialResult
+
+IMAGES = 4
+"""Pairs done together: u and v as they are and backwards."""
+INNER_BITS, LOW_BITS = 8, 5
+"""Lowest bits of a packed v that tell the points of a row apart, and the next ones (shifted_forms.cuh)."""
+LEAST_TILE_BITS = INNER_BITS + LOW_BITS
+U_BLOCK_BITS = 24
+MOST_ELEMENTS = 64
+EVEN_WINDOW, JOINT_ROWS = 5, 6**3
+LIMBS = 8
+BIAS = 104
+UNKEPT_LAUNCHES = 2**10
+"""After so many launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a digit of
+32 bits to each limb, stay below 2^58."""
+SAMPLED = 61
+"""One u in so many counts for the mean of the even values."""
+UNIT_FORM = Form(1, (), {}, 4)
+"""Stands in where there is no odd form: always 4, a factor of 1."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What measurements choose; no result depends on it.
+
+    Attributes:
+        tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
+        window: inner sums of an odd form that have a row.
+        joints: joint groups of three even forms, fewer where there are few.
+        run: u's that a block takes at once.
+        threads: per block.
+        min_blocks: blocks per multiprocessor that the compiler leaves registers for.
+        u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
+    """
+
+    tile_bits: int = 20
+    window: int = 3
+    joints: int = 2
+    run: int = 16
+    threads: int = 256
+    min_blocks: int = 2
+    u_block_bits: int = U_BLOCK_BITS
+
+
+def settings_for(plan: ShiftedPlan) -> Settings:
+    """The fastest ones known: tables of a tile that fit the second-level cache together."""
+    return Settings(tile_bits=20 if len(plan.problem.filled) <= 58 else 19)
+
+
+def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
+    """Compile-time parameters of ``shifted.cu``."""
+    shape = Shape.of(plan.problem)
+    forms, evens = max(1, len(plan.forms.odd)), len(plan.forms.even)
+    free = len(plan.components.v) - plan.prefix_bits
+    return {
+        "FORMS": forms,
+        "EVENS": evens,
+        "ODD_WORDS": 4 if forms <= 16 else 8,
+        "EVEN_WORDS": 4 if evens <= 16 else 8,
+        "REACH": shape.reach,
+        "IMAGES": images(plan),
+        "TILE_BITS": max(LEAST_TILE_BITS, min(settings.tile_bits, free)),
+        "WINDOW": settings.window,
+        "JOINTS": min(settings.joints, evens // 3),
+        "RUN": settings.run,
+        "THREADS": settings.threads,
+        "MIN_BLOCKS": settings.min_blocks,
+    }
+
+
+def images(plan: ShiftedPlan) -> int:
+    """IMAGES where a task has, with each u and v, the same backwards; else 1."""
+    return IMAGES if plan.components.reversible and plan.prefix_bits % 2 == 0 else 1
+
+
+@dataclass(frozen=True)
+class UBlockOnDevice:
+    """Some u's, of those that are the same backwards one, in the order of their even values.
+
+    Attributes:
+        us: int64[u's], natural masks.
+        windows: int32[even forms], the first value of each in the joint rows.
+    """
+
+    us: DeviceArray
+    windows: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TileOnDevice:
+    """The tables of a tile of v's (shifted_forms.cuh).
+
+    Attributes:
+        fixed: natural mask of the elements that are −1 in all of them.
+        rows, keys: uint32.
+    """
+
+    fixed: int
+    rows: DeviceArray
+    keys: DeviceArray
+
+
+class ShiftedOnGpu:
+    """Evaluates the tasks of a plan with a compiled ``shifted.cu``."""
+
+    def __init__(self, plan: ShiftedPlan, compiler: Compiler, settings: Settings | None = None) -> None:
+        """
+        Args:
+            compiler: makes the program, for a GPU or for the host.
+            settings: chosen by the problem if left out.
+        """
+        self._plan, settings = plan, settings or settings_for(plan)
+        made = self._definitions = definitions(plan, settings)
+        self.program = compiler(source_of("shifted.cu", made), "shifted", settings.threads)
+        split, prefix = plan.components, plan.prefix_bits
+        self._v_order = split.v_order(prefix, INNER_BITS)
+        self._u_free, self._v_free = len(split.u) - prefix, len(split.v) - prefix
+        self._tile_bits = min(settings.tile_bits, self._v_free)
+        self._room = 1 << int(made["TILE_BITS"])  # type: ignore[call-overload]
+        self._u_block_bits = min(settings.u_block_bits, self._u_free)
+        self._evens = len(plan.forms.even)
+        self._joints = int(made["JOINTS"])  # type: ignore[call-overload]
+        self._row_count = 1 + self._evens * (2 * int(made["REACH"]) + 1)  # type: ignore[call-overload]
+        self._set_forms(split.u_order(prefix, INNER_BITS))
+        self._cells = self.program.zeros((self.program.blocks, self._room // 32), np.uint32)
+        self._u_block = lru_cache(maxsize=1)(self._new_u_block)
+
+    @classmethod
+    def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
+        """The evaluator for a GPU; raises NoGpu."""
+        return cls(plan, partial(CudaProgram, device.index))
+
+    def _set_forms(self, u_order: list[int]) -> None:
+        """Fill in what does not change from task to task."""
+        plan, split = self._plan, self._plan.components
+        odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS)
+        columns = (odd.lags, odd.left, odd.right, odd.negative, odd.u_once, odd.u_negative, odd.constants)
+        unit = np.array([[0, 0, 0, 0, 0, 0, UNIT_FORM.constant]], np.int64)
+        self.program.set_constant("odd_forms", np.stack(columns, axis=1) if len(odd.lags) else unit)
+        halves = [
+            [
+                [
+                    half.lag,
+                    half.terms,
+                    half.once,
+                    half.negative,
+                    half.terms.bit_count() + half.once.bit_count() + half.constant,
+                ]
+                for half in half_forms(form)
+            ]
+            for form in plan.forms.even
+        ]
+        if halves:
+            self.program.set_constant("even_forms", np.array(halves, np.int64))
+        elements = np.zeros((2, MOST_ELEMENTS), np.int64)
+        elements[0, : len(u_order)], elements[1, : len(self._v_order)] = u_order, self._v_order
+        self.program.set_constant("elements", elements)
+        self.program.set_constant("ends", np.array([split.u[0] + split.u[-1], split.v[0] + split.v[-1]], np.int64))
+
+    def evaluate(self, index: int) -> PartialResult:
+        """The partial result of one task; raises TaskIndexOutOfRange."""
+        plan = self._plan
+        u_prefixes, v_prefixes = plan.prefixes(index)
+        symmetric = images(plan) > 1
+        # The images of a pair have the v's of the other prefix of the class.
+        tiles = [
+            first
+            for prefix in (v_prefixes[:1] if symmetric else v_prefixes)
+            for first in range(
+                prefix << self._v_free, (prefix + 1) << self._v_free, 1 << self._tile_bits
+            )
+        ]
+        blocks = self._u_blocks(tuple(u_prefixes))
+        total, residues, evaluated = self.sum_over(blocks, tiles, len(v_prefixes) if symmetric else 1)
+        weight = plan.weight(index)
+        return PartialResult(index, weight * total, residue(weight * residues), evaluated)
+
+    def sum_over(
+        self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
+    ) -> tuple[int, int, int]:
+        """Σ (Π x_k) Π f_d / 4 over some u's, the packed v's of some tiles and the images of both.
+
+        Args:
+            v_weight: 2 where a v and the same backwards are not both among those of all tiles; 1 without symmetry.
+
+        Returns (sum, its residue, points whose product is not 0).
+        """
+        program, starts = self.program, list(tile_starts)
+        sums = [0, 0, 0]
+        launches = 0
+        arrays = self._zero_sums()
+        for block in u_blocks:
+            windows = program.upload(block.windows)
+            for first in starts:
+                self._launch(block, self._tile(first), windows, v_weight, arrays)
+                launches += 1
+                if launches % UNKEPT_LAUNCHES == 0:
+                    self._take_over(sums, arrays)
+                    arrays = self._zero_sums()
+        self._take_over(sums, arrays)
+        if images(self._plan) > 1:
+            if sums[0] % 4 or sums[2] % 4:
+                raise CheckFailed("a pair of components and its images did not add up to a multiple of 4")
+            quarter = pow(4, -1, 2**64 - 1)
+            sums = [sums[0] // 4, sums[1] * quarter, sums[2] // 4]
+        return sums[0], residue(sums[1]), sums[2]
+
+    def _zero_sums(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        program = self.program
+        return program.zeros(LIMBS, np.int64), program.zeros(LIMBS, np.int64), program.zeros(1, np.uint64)
+
+    def _take_over(self, sums: list[int], arrays: tuple[DeviceArray, DeviceArray, DeviceArray]) -> None:
+        total, residues, evaluated = map(self.program.download, arrays)
+        sums[0] += limbs.to_int(total)
+        sums[1] += limbs.to_int(residues)
+        sums[2] += int(evaluated[0])
+
+    def _launch(
+        self,
+        block: UBlockOnDevice,
+        tile: TileOnDevice,
+        windows: DeviceArray,
+        v_weight: int,
+        arrays: tuple[DeviceArray, DeviceArray, DeviceArray],
+    ) -> None:
+        program = self.program
+        joint = program.zeros((max(1, self._joints * JOINT_ROWS), self._room // 32), np.uint32)
+        program.launch("join_even_rows", tile.rows, windows, joint)
+        program.launch(
+            "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits), tile.rows,
+            joint, windows, tile.keys, self._cells, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
+            np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
+        )  # fmt: skip
+
+    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlockOnDevice]:
+        for start in range(0, 1 << self._u_free, 1 << self._u_block_bits):
+            yield self._u_block(prefixes, start)
+
+    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> UBlockOnDevice:
+        count = 1 << self._u_block_bits
+        return self.u_block([(prefix << self._u_free) + start for prefix in prefixes], count)
+
+    def u_block(self, starts: list[int], count: int) -> UBlockOnDevice:
+        """The u's of ``count`` packed numbers from each of one or two starts on."""
+        program, room = self.program, count * len(starts)
+        us, keys = program.zeros(room, np.int64), program.zeros(room, np.int64)
+        totals = program.zeros(self._evens + 1, np.int64)
+        first, second = [*starts, -1][:2]
+        program.launch("list_us", np.int64(first), np.int64(second), np.int64(count), us, keys, totals)
+        sums = program.download(totals)
+        kept = int(sums[-1])
+        us = us[:kept][program.order(keys[:kept])]
+        sample = max(1, kept // SAMPLED)
+        windows = np.rint(sums[:-1] / sample).astype(np.int32) - EVEN_WINDOW // 2
+        return UBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))
+
+    def _tile(self, first: int) -> TileOnDevice:
+        program = self.program
+        rows = program.zeros((self._row_count, self._room // 32), np.uint32)
+        keys = program.zeros((self._room, int(self._definitions["EVEN_WORDS"])), np.uint32)  # type: ignore[call-overload]
+        program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys)
+        fixed = int(natural(np.array([first]), self._v_order)[0])
+        return TileOnDevice(fixed, rows, keys)
