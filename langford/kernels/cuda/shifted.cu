@@ -113,7 +113,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
     // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
     const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
     const u32 column = 32 * slot + 16 * other, below = (1u << lane) - 1;
-    const char *lines = reinterpret_cast<const char *>(tables.joint);
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -125,6 +124,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
             if (u_weight != weight || ++unsettled == SETTLE_AFTER) {
                 settle(total, sum, weight);
+                sum = {};
                 weight = u_weight;
                 unsettled = 0;
             }
@@ -136,7 +136,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             fill_byte_tables(tables);
             fill_cell(shared, cell, rows);
             __syncthreads();
-            join_rows(tables, shared.single);
+            join_rows<0>(tables, shared.single);
             __syncthreads();
             const u32 flip = u32(__popcll(u ^ fixed) + FORMS) << 31;
             Evens of_u;
@@ -203,11 +203,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
 #pragma unroll
                     for (int half = 0; half < 2; half++) {
                         alive[half] = dead[2 * row + (half ^ other)];
-#pragma unroll
-                        for (int g = 0; g < GROUPS; g++) {
-                            const u32 pair = chosen.pair[g / 2], offset = (g % 2 ? pair >> 16 : pair & 0xFFFF) ^ 16 * half;
-                            unite(alive[half], *reinterpret_cast<const Bits *>(lines + group_line(g) * (16 * LINE) + offset));
-                        }
+                        unite_rows<0>(alive[half], tables.joint, chosen, 16 * half);
                         for (int k = 0; k < 4; k++) alive[half].word[k] = ~alive[half].word[k];
                     }
 #pragma unroll

@@ -154,23 +154,23 @@ __device__ inline void fill_byte_tables(Tables &tables) {
     }
 }
 
-// joint: for each group all unions of one row of each form.
-__device__ inline void join_rows(Tables &tables, const Bits *single) {
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++) {
-        const int size = group_size(g), others = power(PICKS, size - 1);
-        for (int k = threadIdx.x; k < others * LINE; k += THREADS) {
+// joint: for group G and all behind it all unions of one row of each form.
+template <int G> __device__ inline void join_rows(Tables &tables, const Bits *single) {
+    if constexpr (G < GROUPS) {
+        constexpr int size = group_size(G), first = group_first(G), line = group_line(G);
+        for (int k = threadIdx.x; k < power(PICKS, size - 1) * LINE; k += THREADS) {
             const int pick = k / LINE, block = k % LINE;
             Bits rest = {};
-            if (size > 1) unite(rest, single[((group_first(g) + 1) * PICKS + pick % PICKS) * LINE + block]);
-            if (size > 2) unite(rest, single[((group_first(g) + 2) * PICKS + pick / PICKS) * LINE + block]);
+            if constexpr (size > 1) unite(rest, single[((first + 1) * PICKS + pick % PICKS) * LINE + block]);
+            if constexpr (size > 2) unite(rest, single[((first + 2) * PICKS + pick / PICKS) * LINE + block]);
 #pragma unroll
             for (int j = 0; j < PICKS; j++) {
                 Bits row = rest;
-                if (j < WINDOW) unite(row, single[(group_first(g) * PICKS + j) * LINE + block]);
-                tables.joint[(group_line(g) + pick * PICKS + j) * LINE + block] = row;
+                if (j < WINDOW) unite(row, single[(first * PICKS + j) * LINE + block]);
+                tables.joint[(line + pick * PICKS + j) * LINE + block] = row;
             }
         }
+        join_rows<G + 1>(tables, single);
     }
 }
 
@@ -191,8 +191,23 @@ __device__ inline u32 clamped(u32 halves, u32 minus_bias) {
     return __viaddmin_u16x2(halves, minus_bias, WINDOW * 0x10001u);
 #endif
 }
+// For groups G and G + 1 and all behind them; part: two bytes of forms in a word.
+template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *part, u32 column) {
+    if constexpr (G < GROUPS) {
+        constexpr int size = group_size(G), first = first_part(G), BYTES = 16 * LINE;
+        u32 at = column * 0x10001u + part[first] * BYTES;
+        if constexpr (alone(G)) {
+            if constexpr (size > 1) at += (part[first] >> 16) * (BYTES * PICKS);
+            if constexpr (size > 2) at += part[first + 1] * (BYTES * PICKS * PICKS);
+        } else {
+            if constexpr (size > 1) at += part[first + 1] * (BYTES * PICKS);
+            if constexpr (size > 2) at += part[first + 2] * (BYTES * PICKS * PICKS);
+        }
+        chosen.pair[G / 2] = at;
+        choose_from<G + 2>(chosen, part, column);
+    }
+}
 __device__ inline Chosen choose_rows(const Bytes &high, const Bytes &low, u32 minus_bias, u32 column) {
-    constexpr int BYTES = 16 * LINE;
     u32 part[2 * ODD_WORDS];
 #pragma unroll
     for (int k = 0; k < ODD_WORDS; k++) {
@@ -201,18 +216,16 @@ __device__ inline Chosen choose_rows(const Bytes &high, const Bytes &low, u32 mi
         part[2 * k + 1] = clamped(sum >> 8 & 0x00FF00FF, minus_bias);
     }
     Chosen chosen;
-#pragma unroll
-    for (int g = 0; g < GROUPS; g += 2) {
-        const u32 *form = part + first_part(g);
-        u32 at = column * 0x10001u + form[0] * BYTES;
-        if (alone(g)) {
-            if (group_size(g) > 1) at += (form[0] >> 16) * (BYTES * PICKS);
-            if (group_size(g) > 2) at += form[1] * (BYTES * PICKS * PICKS);
-        } else {
-            if (group_size(g) > 1) at += form[1] * (BYTES * PICKS);
-            if (group_size(g) > 2) at += form[2] * (BYTES * PICKS * PICKS);
-        }
-        chosen.pair[g / 2] = at;
-    }
+    choose_from<0>(chosen, part, column);
     return chosen;
+}
+
+// Unites what was chosen of group G and all behind it, one half of a row of 256.
+template <int G> __device__ inline void unite_rows(Bits &dead, const Bits *joint, const Chosen &chosen, u32 half) {
+    if constexpr (G < GROUPS) {
+        constexpr int line = group_line(G);
+        const u32 pair = chosen.pair[G / 2], offset = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
+        unite(dead, *reinterpret_cast<const Bits *>(reinterpret_cast<const char *>(joint + line * LINE) + offset));
+        unite_rows<G + 1>(dead, joint, chosen, half);
+    }
 }

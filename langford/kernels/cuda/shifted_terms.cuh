@@ -105,8 +105,8 @@ __device__ inline void add_limb(i64 *limbs, int k, i64 limb, i64 &carry) {
     carry >>= 32;
 }
 
-// Adds the warp's sums, weighted, and clears them.
-__device__ inline void settle(Total &total, Sum &sum, int weight) {
+// Adds the sums of a warp's lanes, weighted.
+__device__ NOT_INLINE void settle(Total &total, Sum sum, int weight) {
     const wide value = (wide)sum.high << 64 | sum.low, rest = (wide)sum.low + sum.high;   // 2^64 ≡ 1
     const i64 evaluated = over_warp(i64(sum.nonzero) * weight);
     i64 carry = 0, residue_carry = 0;
@@ -118,16 +118,18 @@ __device__ inline void settle(Total &total, Sum &sum, int weight) {
         add_limb(total.residues, k, residue, residue_carry);
     }
     if (threadIdx.x % 32 == 0) total.evaluated += evaluated;
-    sum = {};
 }
 
+// A number that is a byte counted from 128 on.
+__device__ inline int number_in(u32 word, int k) { return int(word >> 8 * k & 255) - 128; }
+
 // Adds the products of the lanes with `mine`, which need more than 64 bits: digit by digit, weighted.
-__device__ inline void add_exactly(Total &total, const u32 *odd, const u32 *even, bool negative, bool mine, int weight) {
+__device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool negative, bool mine, int weight) {
     u32 digits[LIMBS] = {1};
     for (int k = 0; k < 4 * WORDS; k++) {
         int both[2] = {1, 1};
-        if (k < 4 * ODD_WORDS && form_in.form[k] >= 0) both[0] = int(odd[k / 4] << (24 - 8 * (k % 4))) >> 24;
-        if (k < EVENS) both[1] = int(even[k / 4] << (24 - 8 * (k % 4))) >> 24;
+        if (k < 4 * ODD_WORDS && form_in.form[k] >= 0) both[0] = number_in(odd.word[k / 4], k % 4);
+        if (k < EVENS) both[1] = number_in(even.word[k / 4], k % 4);
         const int product = both[0] * both[1];
         negative ^= product < 0;
         u64 carry = 0;
@@ -168,5 +170,5 @@ __device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, 
     wide |= too_wide(one) | too_wide(two);
     const i64 half = multiply(int(one), int(two));
     add_product(sum, wide ? 0 : half, last < 0 ? -last : last);
-    if (__any_sync(~0u, wide)) add_exactly(total, odd, even, turned >> 31, wide, weight);
+    if (__any_sync(~0u, wide)) add_exactly(total, odd_bytes, even_bytes, turned >> 31, wide, weight);
 }
