@@ -16,14 +16,14 @@
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS, BATCHES = ROWS / BATCH;
 constexpr int STEP = IMAGES > 1 ? 8 : 32;   // rows of a warp at a time
 constexpr int QUEUE = 31 + 2 * 32;
-constexpr int SETTLE_AFTER = 256;           // u's, so that no sum overflows
+constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
 // A v of the tile and an image as one number: row, image, place in the row; a tag has no place but a multiple of 128.
 constexpr int SLOT_SHIFT = INNER_BITS, ROW_SHIFT = INNER_BITS + 2;
 
 struct Queue {
-    Bits alive[QUEUE];
+    Bits dead[QUEUE];
     u32 tag[QUEUE];
 };
 struct Shared {
@@ -76,19 +76,20 @@ __device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *rows) {
     if (threadIdx.x < CELL_FORMS) shared.last_row[threadIdx.x] = shared.cell_row[threadIdx.x];
 }
 
-// One point of a mask that has any: its number, and the mask without it.
-__device__ inline u32 take_point(Bits &alive, u32 tag) {
-    const bool first = alive.word[0], second = !first && alive.word[1], third = !first && !second && alive.word[2];
+// One point that is not dead, of a mask that has any: its number, and the mask with it dead.
+__device__ inline u32 take_point(Bits &dead, u32 tag) {
+    const bool first = ~dead.word[0], second = !first && ~dead.word[1], third = !first && !second && ~dead.word[2];
     const bool fourth = !first && !second && !third;
-    const u32 word = first ? alive.word[0] : second ? alive.word[1] : third ? alive.word[2] : alive.word[3];
-    const u32 bit = 31 - __clz(int(word)), rest = word ^ 1u << bit;
-    if (first) alive.word[0] = rest;
-    if (second) alive.word[1] = rest;
-    if (third) alive.word[2] = rest;
-    if (fourth) alive.word[3] = rest;
+    const u32 word = first ? dead.word[0] : second ? dead.word[1] : third ? dead.word[2] : dead.word[3];
+    const u32 bit = 31 - __clz(int(~word)), rest = word | 1u << bit;
+    if (first) dead.word[0] = rest;
+    if (second) dead.word[1] = rest;
+    if (third) dead.word[2] = rest;
+    if (fourth) dead.word[3] = rest;
     return tag + (first ? 0 : second ? 32 : third ? 64 : 96) + bit;
 }
-__device__ inline bool any(const Bits &bits) { return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3]; }
+__device__ inline bool any_living(const Bits &dead) { return ~(dead.word[0] & dead.word[1] & dead.word[2] & dead.word[3]); }
+constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
@@ -107,12 +108,12 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
     if (lane == 0) total.evaluated = 0;
     if (threadIdx.x < EVENS) shared.last_row[threadIdx.x] = -1;
     Sum sum = {};
-    int weight = 0, unsettled = 0;
+    int weight = 0, rounds = 0;   // since the sum was settled
     Bits *dead = shared.scan.dead[warp];
     Queue &queue = shared.scan.queue[warp];
     // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
     const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
-    const u32 column = 32 * slot + 16 * other, below = (1u << lane) - 1;
+    const u32 column = shared_address(tables.joint) + 32 * slot + 16 * other, below = (1u << lane) - 1;
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -122,15 +123,16 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
         for (int at = base; at < end; at++) {
             const i64 u = us[at];
             const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
-            if (u_weight != weight || ++unsettled == SETTLE_AFTER) {
+            auto settle_sum = [&] {
                 settle(total, sum, weight);
                 sum = {};
-                weight = u_weight;
-                unsettled = 0;
-            }
+                rounds = 0;
+            };
+            if (u_weight != weight) settle_sum();
+            weight = u_weight;
             if (threadIdx.x == 0) shared.next = 0;
             find_even_rows(shared, u, windows);
-            find_masks(tables, u, fixed, bits);
+            find_masks(tables, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
             fill_single_rows(tables, shared.single);
             fill_byte_tables(tables);
@@ -138,7 +140,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             __syncthreads();
             join_rows<0>(tables, shared.single);
             __syncthreads();
-            const u32 flip = u32(__popcll(u ^ fixed) + FORMS) << 31;
             Evens of_u;
             for (int k = 0; k < EVEN_WORDS; k++) of_u.word[k] = shared.even_word[k];
             int waiting = 0;
@@ -147,24 +148,24 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             Evens even = {};
             u32 turned = 0;
             for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-            auto finish = [&] { add_term(total, sum, odd, even, turned, weight); };
-            auto next_points = [&](Bits &alive, u32 tag, bool valid) {
+            auto finish = [&] { add_term(total, sum, odd, even, of_u, turned, weight); };
+            auto next_points = [&](Bits &points, u32 tag, bool valid) {
                 finish();
-                u32 point = take_point(alive, tag);
+                u32 point = take_point(points, tag);
                 if (!valid) {
                     point = 0;
-                    alive = {};
+                    points = ALL_DEAD;
                 }
                 const int row = point >> ROW_SHIFT, image = point >> SLOT_SHIFT & SLOTS - 1, place = point & 255;
                 even = keys[row << INNER_BITS | place];
                 const Bytes high = tables.high[row / BATCH * SLOTS + image], low = tables.low[row % BATCH * SLOTS + image];
                 const Bytes first = tables.half[place % 16 * SLOTS + image], second = tables.half[(16 + place / 16) * SLOTS + image];
-                for (int k = 0; k < EVEN_WORDS; k++) even.word[k] += of_u.word[k];
                 for (int k = 0; k < ODD_WORDS; k++) {
                     odd.word[k] = high.word[k] + low.word[k] + first.word[k] + second.word[k];
                     if (!valid) odd.word[k] = NO_FACTOR;
                 }
-                turned = u32(__popc(point & ~((SLOTS - 1) << SLOT_SHIFT))) << 31 ^ flip;
+                if (!COUNTS_BITS) turned = u32(__popc(point & ~((SLOTS - 1) << SLOT_SHIFT))) << 31;
+                rounds++;
             };
             const Bits *joint_rows[JOINTS + 1];
             for (int g = 0; g < JOINTS; g++) joint_rows[g] = joint + i64(shared.joint_row[g]) * (2 * ROWS);
@@ -185,6 +186,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             };
             read_ahead();
             while (batch < BATCHES) {
+                if (rounds >= MOST_ROUNDS) settle_sum();
 #pragma unroll
                 for (int k = 0; k < 2; k++) {
                     Bits gone = ahead[k][JOINTS];
@@ -199,20 +201,19 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
 #pragma unroll 1
                 for (int row = own_row; row < BATCH; row += STEP, tag += STEP << ROW_SHIFT) {
                     const Chosen chosen = choose_rows(high, tables.low[row * SLOTS + slot], minus_bias, column);
-                    Bits alive[2];
+                    Bits gone[2];
 #pragma unroll
                     for (int half = 0; half < 2; half++) {
-                        alive[half] = dead[2 * row + (half ^ other)];
-                        unite_rows<0>(alive[half], tables.joint, chosen, 16 * half);
-                        for (int k = 0; k < 4; k++) alive[half].word[k] = ~alive[half].word[k];
+                        gone[half] = dead[2 * row + (half ^ other)];
+                        unite_rows<0>(gone[half], tables.joint, chosen, 16 * half);
                     }
 #pragma unroll
                     for (int half = 0; half < 2; half++) {
-                        const bool some = any(alive[half]);
+                        const bool some = any_living(gone[half]);
                         const u32 votes = __ballot_sync(~0u, some);
                         if (some) {
                             const int to = waiting + __popc(votes & below);
-                            queue.alive[to] = alive[half];
+                            queue.dead[to] = gone[half];
                             queue.tag[to] = tag + 128 * (half ^ other);
                         }
                         waiting += __popc(votes);
@@ -220,14 +221,14 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
                     while (waiting >= 32) {
                         waiting -= 32;
                         __syncwarp();
-                        Bits points = queue.alive[waiting + lane];
+                        Bits points = queue.dead[waiting + lane];
                         const u32 of_points = queue.tag[waiting + lane];
                         next_points(points, of_points, true);
-                        const bool more = any(points);
+                        const bool more = any_living(points);
                         const u32 votes = __ballot_sync(~0u, more);
                         if (more) {
                             const int to = waiting + __popc(votes & below);
-                            queue.alive[to] = points;
+                            queue.dead[to] = points;
                             queue.tag[to] = of_points;
                         }
                         waiting += __popc(votes);
@@ -243,13 +244,13 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             for (int chunk = 32 * warp; chunk < left; chunk += THREADS) {
                 int from = 0, place = chunk + lane;
                 while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
-                Bits points = {};
+                Bits points = ALL_DEAD;
                 u32 of_points = 0;
                 if (from < WARPS) {
-                    points = shared.scan.queue[from].alive[place];
+                    points = shared.scan.queue[from].dead[place];
                     of_points = shared.scan.queue[from].tag[place];
                 }
-                while (__any_sync(~0u, any(points))) next_points(points, of_points, any(points));
+                while (__any_sync(~0u, any_living(points))) next_points(points, of_points, any_living(points));
             }
             finish();
             __syncthreads();

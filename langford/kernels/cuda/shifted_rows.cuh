@@ -33,14 +33,17 @@ __device__ constexpr int byte_of(int g, int k) {
     const int part = first_part(g) + (alone(g) ? k / 2 : k), half = alone(g) ? k % 2 : g % 2;
     return part / 2 * 4 + part % 2 + 2 * half;
 }
+constexpr signed char NONE = -1, BITS_OF_V = -2;
+constexpr bool COUNTS_BITS = FORMS < 4 * ODD_WORDS;   // the last byte says how many bits of v are set
 struct Layout {
-    signed char form[4 * ODD_WORDS];   // in each byte, −1 for none
+    signed char form[4 * ODD_WORDS];   // in each byte, or NONE
 };
 __device__ constexpr Layout layout() {
     Layout made = {};
-    for (int k = 0; k < 4 * ODD_WORDS; k++) made.form[k] = -1;
+    for (int k = 0; k < 4 * ODD_WORDS; k++) made.form[k] = NONE;
     for (int g = 0; g < GROUPS; g++)
         for (int k = 0; k < group_size(g); k++) made.form[byte_of(g, k)] = group_first(g) + k;
+    if (COUNTS_BITS) made.form[4 * ODD_WORDS - 1] = BITS_OF_V;
     return made;
 }
 __constant__ Layout form_in = layout();
@@ -68,12 +71,14 @@ struct Tables {
     int window[FORMS][SLOTS], start[FORMS][SLOTS];   // first inner sum with a row; value with no free bit set
 };
 
-// The forms of u as packed masks, and their windows.  fixed: elements that are −1 in the whole tile.
-__device__ inline void find_masks(Tables &tables, i64 u, i64 fixed, int bits) {
+// The forms of u as packed masks, and their windows; the first one with the opposite sign if `negative`.
+// fixed: elements that are −1 in the whole tile.
+__device__ inline void find_masks(Tables &tables, i64 u, i64 fixed, int bits, bool negative) {
     for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
         const int f = k / SLOTS, slot = k % SLOTS;
         Linear form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
         if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
+        if (negative && f == 0) form = {form.minus, form.plus, -form.start};
         const int start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
         u32 plus = 0, minus = 0;
         for (int bit = 0; bit < bits; bit++) {
@@ -124,7 +129,8 @@ __device__ inline void fill_bytes(const Tables &tables, Bytes *table, int shift,
     u32 first = 0, step[3] = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
         const int f = form_in.form[4 * word + k];
-        const u32 plus = f < 0 ? 0 : tables.plus[f][slot] >> shift, minus = f < 0 ? 0 : tables.minus[f][slot] >> shift;
+        const u32 plus = f >= 0 ? tables.plus[f][slot] >> shift : 0;
+        const u32 minus = f >= 0 ? tables.minus[f][slot] >> shift : f == BITS_OF_V ? ~0u : 0;
         const int value = start(f) + __popc(8 * top & minus) - __popc(8 * top & plus);
         first += u32(value) << 8 * k;
         for (int b = 0; b < 3; b++) step[b] += u32(int(minus >> b & 1) - int(plus >> b & 1)) << 8 * k;
@@ -191,13 +197,21 @@ __device__ inline u32 clamped(u32 halves, u32 minus_bias) {
     return __viaddmin_u16x2(halves, minus_bias, WINDOW * 0x10001u);
 #endif
 }
+__device__ inline u32 odd_bytes(u32 word) {
+#ifdef LANGFORD_HOST
+    return word >> 8 & 0x00FF00FF;
+#else
+    return __byte_perm(word, 0, 0x4341);
+#endif
+}
+
 // For groups G and G + 1 and all behind them; part: two bytes of forms in a word.
 template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *part, u32 column) {
     if constexpr (G < GROUPS) {
         constexpr int size = group_size(G), first = first_part(G), BYTES = 16 * LINE;
         u32 at = column * 0x10001u + part[first] * BYTES;
         if constexpr (alone(G)) {
-            if constexpr (size > 1) at += (part[first] >> 16) * (BYTES * PICKS);
+            if constexpr (size > 1) at += (part[first] >> 16) * (BYTES * PICKS);   // no bit of the lower half is left
             if constexpr (size > 2) at += part[first + 1] * (BYTES * PICKS * PICKS);
         } else {
             if constexpr (size > 1) at += part[first + 1] * (BYTES * PICKS);
@@ -213,19 +227,40 @@ __device__ inline Chosen choose_rows(const Bytes &high, const Bytes &low, u32 mi
     for (int k = 0; k < ODD_WORDS; k++) {
         const u32 sum = high.word[k] + low.word[k];
         part[2 * k] = clamped(sum & 0x00FF00FF, minus_bias);
-        part[2 * k + 1] = clamped(sum >> 8 & 0x00FF00FF, minus_bias);
+        part[2 * k + 1] = clamped(odd_bytes(sum), minus_bias);
     }
     Chosen chosen;
     choose_from<0>(chosen, part, column);
     return chosen;
 }
 
+// 16 bytes of shared memory at an address in it, a multiple of 16, and OFFSET.
+template <int OFFSET> __device__ inline Bits shared_bits(const void *base, u32 address) {
+#ifdef LANGFORD_HOST
+    return *reinterpret_cast<const Bits *>(static_cast<const char *>(base) + address + OFFSET);
+#else
+    Bits bits;   // the compiler cannot know that the address is a multiple
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
+                 : "=r"(bits.word[0]), "=r"(bits.word[1]), "=r"(bits.word[2]), "=r"(bits.word[3])
+                 : "r"(address), "n"(OFFSET));
+    return bits;
+#endif
+}
+// The address in shared memory, below 2^16; on the host 0, as shared_bits is told the base.
+__device__ inline u32 shared_address(const void *base) {
+#ifdef LANGFORD_HOST
+    return 0;
+#else
+    return u32(__cvta_generic_to_shared(base));
+#endif
+}
+
 // Unites what was chosen of group G and all behind it, one half of a row of 256.
 template <int G> __device__ inline void unite_rows(Bits &dead, const Bits *joint, const Chosen &chosen, u32 half) {
     if constexpr (G < GROUPS) {
         constexpr int line = group_line(G);
-        const u32 pair = chosen.pair[G / 2], offset = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
-        unite(dead, *reinterpret_cast<const Bits *>(reinterpret_cast<const char *>(joint + line * LINE) + offset));
+        const u32 pair = chosen.pair[G / 2], address = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
+        unite(dead, shared_bits<line * LINE * 16>(joint, address));
         unite_rows<G + 1>(dead, joint, chosen, half);
     }
 }

@@ -27,7 +27,8 @@ __device__ constexpr Used used_bytes() {
     for (int k = used.count; k < 4 * WORDS + 3; k++) used.byte[k] = -1;
     return used;
 }
-constexpr int FACTORS = used_bytes().count, TRIPLES = (FACTORS + 2) / 3;
+// The last two of them are multiplied in at the end, the others three by three.
+constexpr int FACTORS = used_bytes().count, LAST = FACTORS > 2 ? FACTORS - 2 : 0, TRIPLES = (LAST + 2) / 3;
 
 template <int K> __device__ inline int signed_byte(u32 word) { return int(word << (24 - 8 * K)) >> 24; }
 
@@ -51,8 +52,12 @@ template <int I> __device__ inline int factor(const u32 *odd, const u32 *even) {
     }
 }
 template <int T> __device__ inline int triple(const u32 *odd, const u32 *even) {
-    if constexpr (T >= TRIPLES) return 1;
-    else return factor<3 * T>(odd, even) * factor<3 * T + 1>(odd, even) * factor<3 * T + 2>(odd, even);
+    constexpr int first = 3 * T;
+    int product = 1;
+    if constexpr (first < LAST) product = factor<first>(odd, even);
+    if constexpr (first + 1 < LAST) product *= factor<first + 1>(odd, even);
+    if constexpr (first + 2 < LAST) product *= factor<first + 2>(odd, even);
+    return product;
 }
 
 __device__ inline i64 multiply(int a, int b) {
@@ -66,30 +71,28 @@ __device__ inline i64 multiply(int a, int b) {
 }
 __device__ inline bool too_wide(i64 value) { return int(value >> 32) != int(value) >> 31; }
 
-// first · triples T, T + 2, …, below LAST; wide becomes true when it would not be exact.
-template <int T, int LAST> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, bool &wide) {
-    if constexpr (T >= LAST) return first;
+// first · triples T, T + 2, …; wide becomes true when it would not be exact.
+template <int T> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, bool &wide) {
+    if constexpr (T >= TRIPLES) return first;
     else {
         wide |= too_wide(first);
-        return chain<T + 2, LAST>(multiply(int(first), triple<T>(odd, even)), odd, even, wide);
+        return chain<T + 2>(multiply(int(first), triple<T>(odd, even)), odd, even, wide);
     }
 }
 
-// A sum of products: low + high · 2^64.
+// A sum of products, low + high · 2^32.  A product is a number of 62 bits times one of less than 19: MOST_TERMS
+// of them stay below 2^63 in both parts.
+constexpr int MOST_TERMS = 1 << 13;
 struct Sum {
-    u64 low;
-    i64 high;
+    i64 low, high;
     u32 nonzero;   // products that are not 0
 };
 
-// Adds half · rest, both signs known: rest ≥ 0.
-__device__ inline void add_product(Sum &sum, i64 half, u32 rest) {
-    const u64 low = (u64)u32(half) * rest;
-    const i64 high = i64(int(half >> 32)) * rest + i64(low >> 32);
-    const u64 word = u64(high) << 32 | u32(low);
-    sum.low += word;
-    sum.high += (high >> 32) + (sum.low < word);
-    sum.nonzero += (word | u64(high)) != 0;
+__device__ inline void add_product(Sum &sum, i64 half, int rest) {
+    const Digits parts = split(half);
+    sum.low = add_product(parts.digit, rest, sum.low);
+    sum.high = add_product(parts.carry, rest, sum.high);
+    if (half && rest) sum.nonzero++;
 }
 
 // What a warp has added up, in limbs of 32 bits (limbs.py), and the same modulo 2^64 − 1 from additions of its own.
@@ -107,7 +110,8 @@ __device__ inline void add_limb(i64 *limbs, int k, i64 limb, i64 &carry) {
 
 // Adds the sums of a warp's lanes, weighted.
 __device__ NOT_INLINE void settle(Total &total, Sum sum, int weight) {
-    const wide value = (wide)sum.high << 64 | sum.low, rest = (wide)sum.low + sum.high;   // 2^64 ≡ 1
+    const wide value = ((wide)sum.high << 32) + sum.low;
+    const wide rest = (wide)(u64)value + (i64)(value >> 64);   // 2^64 ≡ 1
     const i64 evaluated = over_warp(i64(sum.nonzero) * weight);
     i64 carry = 0, residue_carry = 0;
     for (int k = 0; k < LIMBS; k++) {
@@ -154,21 +158,26 @@ __device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool
     total.evaluated += evaluated;
 }
 
-// Adds the product of a point, one for each lane; the odd factors as they are in the tables, so that bit 31 of
-// `turned` says whether the sign is to be changed.
-__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &even_bytes, u32 turned, int weight) {
+// Adds the product of a point, one for each lane, from the bytes as they are in the tables.
+// turned: bit 31 says whether the sign is to be changed (unless COUNTS_BITS).
+__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &of_v, const Evens &of_u, u32 turned, int weight) {
     u32 odd[WORDS] = {}, even[WORDS] = {};
+    Evens even_bytes;
     for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k] ^ 0x80808080;
-    for (int k = 0; k < EVEN_WORDS; k++) even[k] = even_bytes.word[k] ^ 0x80808080;
-    const int last = TRIPLES > 4 ? triple<4>(odd, even) : 1;
-    const int minus = int(turned ^ u32(last)) >> 31;
+    for (int k = 0; k < EVEN_WORDS; k++) {
+        even_bytes.word[k] = of_v.word[k] + of_u.word[k];
+        even[k] = even_bytes.word[k] ^ 0x80808080;
+    }
+    if (COUNTS_BITS) turned = odd_bytes.word[ODD_WORDS - 1] << 7;
+    int rest = 1;
+    if constexpr (LAST < FACTORS) rest = factor<LAST>(odd, even);
+    if constexpr (LAST + 1 < FACTORS) rest *= factor<LAST + 1>(odd, even);
     bool wide = false;
-    i64 one = multiply((triple<0>(odd, even) ^ minus) - minus, triple<1>(odd, even));
-    one = chain<5, TRIPLES>(one, odd, even, wide);
-    i64 two = multiply(triple<2>(odd, even), triple<3>(odd, even));
-    two = chain<6, TRIPLES>(two, odd, even, wide);
+    const i64 one = chain<4>(multiply(triple<0>(odd, even), triple<1>(odd, even)), odd, even, wide);
+    const i64 two = chain<5>(multiply(triple<2>(odd, even), triple<3>(odd, even)), odd, even, wide);
     wide |= too_wide(one) | too_wide(two);
-    const i64 half = multiply(int(one), int(two));
-    add_product(sum, wide ? 0 : half, last < 0 ? -last : last);
+    const int minus = int(turned) >> 31;
+    rest = (rest ^ minus) - minus;
+    add_product(sum, multiply(int(one), int(two)), wide ? 0 : rest);
     if (__any_sync(~0u, wide)) add_exactly(total, odd_bytes, even_bytes, turned >> 31, wide, weight);
 }
