@@ -7,15 +7,17 @@
 // 32 at a time are multiplied (shifted_terms.cuh).
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
-// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, WINDOW (inner sums of an odd form
-// that have a row), JOINTS (joint groups of three even forms), RUN (u's that a block takes at once), THREADS,
-// MIN_BLOCKS.
+// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS (joint groups of three even forms), RUN (u's that a block takes at once), THREADS,
+// MIN_BLOCKS; GROUP_SIZES, WINDOWS, BY_LENGTH (places by group, the lengths of their windows, and the places from the
+// shortest window to the longest).
 
+#include "shifted_choice.cuh"
 #include "shifted_terms.cuh"
 
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS, BATCHES = ROWS / BATCH;
-constexpr int STEP = IMAGES > 1 ? 8 : 32;   // rows of a warp at a time
-constexpr int QUEUE = 31 + 2 * 32;
+constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
+constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
+constexpr int QUEUE = 31 + STEPS * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
@@ -29,9 +31,12 @@ struct Queue {
 struct Shared {
     Tables tables;
     union {
-        Bits single[FORMS * PICKS * LINE];
         struct {
-            Bits dead[WARPS][2 * BATCH];
+            Bits single[SINGLE_ROWS * LINE];
+            Term terms[FORMS][SLOTS];
+        } own;
+        struct {
+            Bits dead[WARPS][2 * CHUNK];
             Queue queue[WARPS];
         } scan;
     };
@@ -91,6 +96,24 @@ __device__ inline u32 take_point(Bits &dead, u32 tag) {
 __device__ inline bool any_living(const Bits &dead) { return ~(dead.word[0] & dead.word[1] & dead.word[2] & dead.word[3]); }
 constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 
+// The odd factors at a point.
+__device__ inline Bytes odd_at(const Tables &tables, u32 point) {
+    // Offsets in bytes are cut out of the point's number.
+    const u32 image = point >> SLOT_SHIFT & SLOTS - 1, row = point >> ROW_SHIFT, place = point & 255;
+    const Bytes high = tables.high[row / BATCH * SLOTS + image];
+    const HalfBytes low = tables.low_count[(row % BATCH) * SLOTS + image];
+    const HalfBytes first = tables.half_count[0][image * 16 + place % 16];
+    const HalfBytes second = tables.half_count[1][image * 16 + place / 16];
+    Bytes odd;
+#pragma unroll
+    for (int k = 0; k < ODD_WORDS / 2; k++) {
+        const u32 counts = low.word[k] + first.word[k] + second.word[k];
+        odd.word[2 * k] = high.word[2 * k] + (counts & 0x0F0F0F0F);
+        odd.word[2 * k + 1] = high.word[2 * k + 1] + (counts >> 4 & 0x0F0F0F0F);
+    }
+    return odd;
+}
+
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
 //   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; rows, keys: tile_tables;
@@ -114,6 +137,8 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
     // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
     const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
     const u32 column = shared_address(tables.joint) + 32 * slot + 16 * other, below = (1u << lane) - 1;
+    const Bytes *own_low = tables.low + own_row * SLOTS + slot;
+    const Bits *own_first = dead + 2 * own_row + other, *own_second = dead + 2 * own_row + (1 - other);
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -132,13 +157,15 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             weight = u_weight;
             if (threadIdx.x == 0) shared.next = 0;
             find_even_rows(shared, u, windows);
-            find_masks(tables, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
+            find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
-            fill_single_rows(tables, shared.single);
-            fill_byte_tables(tables);
+            deal(tables, shared.own.terms);
             fill_cell(shared, cell, rows);
             __syncthreads();
-            join_rows<0>(tables, shared.single);
+            fill_single_rows(tables, shared.own.single);
+            fill_byte_tables(tables);
+            __syncthreads();
+            join_rows<0>(tables, shared.own.single);
             __syncthreads();
             Evens of_u;
             for (int k = 0; k < EVEN_WORDS; k++) of_u.word[k] = shared.even_word[k];
@@ -156,68 +183,72 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
                     point = 0;
                     points = ALL_DEAD;
                 }
-                const int row = point >> ROW_SHIFT, image = point >> SLOT_SHIFT & SLOTS - 1, place = point & 255;
-                even = keys[row << INNER_BITS | place];
-                const Bytes high = tables.high[row / BATCH * SLOTS + image], low = tables.low[row % BATCH * SLOTS + image];
-                const Bytes first = tables.half[place % 16 * SLOTS + image], second = tables.half[(16 + place / 16) * SLOTS + image];
-                for (int k = 0; k < ODD_WORDS; k++) {
-                    odd.word[k] = high.word[k] + low.word[k] + first.word[k] + second.word[k];
-                    if (!valid) odd.word[k] = NO_FACTOR;
-                }
+                even = keys[point >> ROW_SHIFT << INNER_BITS | point & 255];
+                odd = odd_at(tables, point);
+                if (!valid)
+                    for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
                 if (!COUNTS_BITS) turned = u32(__popc(point & ~((SLOTS - 1) << SLOT_SHIFT))) << 31;
                 rounds++;
             };
             const Bits *joint_rows[JOINTS + 1];
             for (int g = 0; g < JOINTS; g++) joint_rows[g] = joint + i64(shared.joint_row[g]) * (2 * ROWS);
-            Bits ahead[2][JOINTS + 1];
-            int batch;
+            Bits ahead[BLOCKS][JOINTS + 1];
+            constexpr int CHUNKS = BATCH / CHUNK;
+            int chunk = -1;
             auto read_ahead = [&] {
-                batch = 0;
-                if (lane == 0) batch = atomicAdd(&shared.next, 1);
-                batch = __shfl_sync(~0u, batch, 0);
-                if (batch >= BATCHES) return;
+                if (++chunk % CHUNKS == 0) {
+                    int batch = 0;
+                    if (lane == 0) batch = atomicAdd(&shared.next, 1);
+                    chunk = __shfl_sync(~0u, batch, 0) * CHUNKS;
+                }
+                if (chunk >= BATCHES * CHUNKS) return;
 #pragma unroll
-                for (int k = 0; k < 2; k++) {
-                    const int block = batch * (2 * BATCH) + 32 * k + lane;
+                for (int k = 0; k < BLOCKS; k++) {
+                    const int block = chunk * (2 * CHUNK) + 32 * k + lane;
                     ahead[k][JOINTS] = cell[block];
 #pragma unroll
                     for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint_rows[g][block];
                 }
             };
             read_ahead();
-            while (batch < BATCHES) {
+            while (chunk < BATCHES * CHUNKS) {
                 if (rounds >= MOST_ROUNDS) settle_sum();
 #pragma unroll
-                for (int k = 0; k < 2; k++) {
+                for (int k = 0; k < BLOCKS; k++) {
                     Bits gone = ahead[k][JOINTS];
 #pragma unroll
                     for (int g = 0; g < JOINTS; g++) unite(gone, ahead[k][g]);
                     dead[32 * k + lane] = gone;
                 }
-                const Bytes high = tables.high[batch * SLOTS + slot];
-                u32 tag = u32(batch * BATCH + own_row) << ROW_SHIFT | slot << SLOT_SHIFT;
+                const Bytes high = tables.high[chunk / CHUNKS * SLOTS + slot];
+                const Bytes *low = own_low + chunk % CHUNKS * (CHUNK * SLOTS);
+                const u32 tag = u32(chunk * CHUNK + own_row) << ROW_SHIFT | slot << SLOT_SHIFT;
                 read_ahead();
                 __syncwarp();
-#pragma unroll 1
-                for (int row = own_row; row < BATCH; row += STEP, tag += STEP << ROW_SHIFT) {
-                    const Chosen chosen = choose_rows(high, tables.low[row * SLOTS + slot], minus_bias, column);
-                    Bits gone[2];
+                {
+                    Bits gone[STEPS][2];
 #pragma unroll
-                    for (int half = 0; half < 2; half++) {
-                        gone[half] = dead[2 * row + (half ^ other)];
-                        unite_rows<0>(gone[half], tables.joint, chosen, 16 * half);
-                    }
+                    for (int step = 0; step < STEPS; step++) {
+                        const Chosen chosen = choose_rows(high, low[step * STEP * SLOTS], minus_bias, column);
 #pragma unroll
-                    for (int half = 0; half < 2; half++) {
-                        const bool some = any_living(gone[half]);
-                        const u32 votes = __ballot_sync(~0u, some);
-                        if (some) {
-                            const int to = waiting + __popc(votes & below);
-                            queue.dead[to] = gone[half];
-                            queue.tag[to] = tag + 128 * (half ^ other);
+                        for (int half = 0; half < 2; half++) {
+                            gone[step][half] = (half ? own_second : own_first)[step * STEP * 2];
+                            unite_rows<0>(gone[step][half], tables.joint, chosen, 16 * half);
                         }
-                        waiting += __popc(votes);
                     }
+#pragma unroll
+                    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+                        for (int half = 0; half < 2; half++) {
+                            const bool some = any_living(gone[step][half]);
+                            const u32 votes = __ballot_sync(~0u, some);
+                            if (some) {
+                                const int to = waiting + __popc(votes & below);
+                                queue.dead[to] = gone[step][half];
+                                queue.tag[to] = tag + (step * STEP << ROW_SHIFT) + 128 * (half ^ other);
+                            }
+                            waiting += __popc(votes);
+                        }
                     while (waiting >= 32) {
                         waiting -= 32;
                         __syncwarp();

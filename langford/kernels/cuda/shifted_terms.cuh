@@ -23,7 +23,7 @@ struct Used {
 __device__ constexpr Used used_bytes() {
     Used used = {};
     for (int k = 0; k < 4 * WORDS; k++)
-        if (k < EVENS || (k < 4 * ODD_WORDS && layout().form[k] >= 0)) used.byte[used.count++] = k;
+        if (k < EVENS || (k < 4 * ODD_WORDS && layout().place[k] >= 0)) used.byte[used.count++] = k;
     for (int k = used.count; k < 4 * WORDS + 3; k++) used.byte[k] = -1;
     return used;
 }
@@ -45,7 +45,7 @@ template <int I> __device__ inline int factor(const u32 *odd, const u32 *even) {
     constexpr int k = used_bytes().byte[I];
     if constexpr (k < 0) return 1;
     else {
-        constexpr bool has_odd = k < 4 * ODD_WORDS && layout().form[k < 4 * ODD_WORDS ? k : 0] >= 0, has_even = k < EVENS;
+        constexpr bool has_odd = k < 4 * ODD_WORDS && layout().place[k < 4 * ODD_WORDS ? k : 0] >= 0, has_even = k < EVENS;
         if constexpr (has_odd && has_even) return byte_product<k % 4>(odd[k / 4], even[k / 4]);
         else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4]);
         else return signed_byte<k % 4>(even[k / 4]);
@@ -132,7 +132,7 @@ __device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool
     u32 digits[LIMBS] = {1};
     for (int k = 0; k < 4 * WORDS; k++) {
         int both[2] = {1, 1};
-        if (k < 4 * ODD_WORDS && form_in.form[k] >= 0) both[0] = number_in(odd.word[k / 4], k % 4);
+        if (k < 4 * ODD_WORDS && in_bytes.place[k] >= 0) both[0] = number_in(odd.word[k / 4], k % 4);
         if (k < EVENS) both[1] = number_in(even.word[k / 4], k % 4);
         const int product = both[0] * both[1];
         negative ^= product < 0;

@@ -32,7 +32,7 @@ U_BLOCK_BITS = 24
 MOST_ELEMENTS = 64
 EVEN_WINDOW, JOINT_ROWS = 5, 6**3
 LIMBS = 8
-BIAS = 104
+BIAS = 128
 UNKEPT_LAUNCHES = 2**10
 """After so many launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a digit of
 32 bits to each limb, stay below 2^58."""
@@ -48,7 +48,8 @@ class Settings:
 
     Attributes:
         tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
-        window: inner sums of an odd form that have a row.
+        windows: inner sums of an odd form that have a row, by place in its group, of as many places as a group has
+            at most.
         joints: joint groups of three even forms, fewer where there are few.
         run: u's that a block takes at once.
         threads: per block.
@@ -57,7 +58,7 @@ class Settings:
     """
 
     tile_bits: int = 20
-    window: int = 3
+    windows: tuple[int, ...] = (3, 3, 3, 2)
     joints: int = 2
     run: int = 16
     threads: int = 256
@@ -83,11 +84,23 @@ def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
         "REACH": shape.reach,
         "IMAGES": images(plan),
         "TILE_BITS": max(LEAST_TILE_BITS, min(settings.tile_bits, free)),
-        "WINDOW": settings.window,
+        **places(forms, settings.windows),
         "JOINTS": min(settings.joints, evens // 3),
         "RUN": settings.run,
         "THREADS": settings.threads,
         "MIN_BLOCKS": settings.min_blocks,
+    }
+
+
+def places(forms: int, windows: tuple[int, ...]) -> dict[str, list[int]]:
+    """Odd forms in groups, the largest first: how many each has, the windows of their places, and these by length."""
+    count = -(-forms // len(windows))
+    sizes = [forms // count + (group < forms % count) for group in range(count)]
+    lengths = [window for size in sizes for window in windows[:size]]
+    return {
+        "GROUP_SIZES": sizes,
+        "WINDOWS": lengths,
+        "BY_LENGTH": sorted(range(forms), key=lambda place: lengths[place]),
     }
 
 

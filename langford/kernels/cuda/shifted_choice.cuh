@@ -1,0 +1,104 @@
+// Which joint rows a (high, low) of v and an image have, and their union.
+#pragma once
+
+#include "shifted_rows.cuh"
+
+// For each pair of groups two halves of a word: in bytes from the group's first line on.
+struct Chosen {
+    u32 pair[(GROUPS + 1) / 2];
+};
+
+// Halves minus BIAS, at most `most`; what is negative is beyond it.
+__device__ inline u32 clamped(u32 halves, u32 minus_bias, u32 most) {
+#ifdef LANGFORD_HOST
+    u32 made = 0;
+    for (int shift = 0; shift < 32; shift += 16) {
+        const u32 row = (halves >> shift) + (minus_bias >> shift) & 0xFFFF, last = most >> shift & 0xFFFF;
+        made |= (row < last ? row : last) << shift;
+    }
+    return made;
+#else
+    return __viaddmin_u16x2(halves, minus_bias, most);
+#endif
+}
+
+__device__ inline u32 odd_bytes(u32 word) {
+#ifdef LANGFORD_HOST
+    return word >> 8 & 0x00FF00FF;
+#else
+    return __byte_perm(word, 0, 0x4341);
+#endif
+}
+
+// The numbers of part k of the bytes: of two places, 0 in a half that has none.
+template <int PART> __device__ inline u32 numbers(const u32 *sum, u32 minus_bias) {
+    constexpr u32 most = layout().most[PART];
+    const u32 word = sum[PART / 2];
+    return clamped(PART % 2 ? odd_bytes(word) : word & 0x00FF00FF, minus_bias, most);
+}
+
+// Adds the numbers of places K … of groups G and G + 1, each times its stride; where the group is alone, two of its
+// places are in a part.
+template <int G, int K> __device__ inline u32 add_numbers(u32 at, const u32 *sum, u32 minus_bias) {
+    constexpr int BYTES = 16 * LINE;
+    if constexpr (K >= GROUP_SIZE[G]) return at;
+    else if constexpr (alone(G)) {
+        const u32 both = numbers<first_part(G) + K / 2>(sum, minus_bias);
+        at += both * (BYTES * stride(G, K));
+        // No bit of the lower half is left.
+        if constexpr (K + 1 < GROUP_SIZE[G]) at += (both >> 16) * (BYTES * stride(G, K + 1));
+        return add_numbers<G, K + 2>(at, sum, minus_bias);
+    } else {
+        constexpr int other = K < GROUP_SIZE[G + 1] ? stride(G + 1, K) : 0;
+        static_assert(other == 0 || other == stride(G, K), "both groups of a pair have the same strides");
+        at += numbers<first_part(G) + K>(sum, minus_bias) * (BYTES * stride(G, K));
+        return add_numbers<G, K + 1>(at, sum, minus_bias);
+    }
+}
+template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *sum, u32 minus_bias, u32 column) {
+    if constexpr (G < GROUPS) {
+        chosen.pair[G / 2] = add_numbers<G, 0>(column * 0x10001u, sum, minus_bias);
+        choose_from<G + 2>(chosen, sum, minus_bias, column);
+    }
+}
+
+// column: added to all.
+__device__ inline Chosen choose_rows(const Bytes &high, const Bytes &low, u32 minus_bias, u32 column) {
+    u32 sum[ODD_WORDS];
+#pragma unroll
+    for (int k = 0; k < ODD_WORDS; k++) sum[k] = high.word[k] + low.word[k];
+    Chosen chosen;
+    choose_from<0>(chosen, sum, minus_bias, column);
+    return chosen;
+}
+
+// 16 bytes of shared memory at an address in it, a multiple of 16, and OFFSET.
+template <int OFFSET> __device__ inline Bits shared_bits(const void *base, u32 address) {
+#ifdef LANGFORD_HOST
+    return *reinterpret_cast<const Bits *>(static_cast<const char *>(base) + address + OFFSET);
+#else
+    Bits bits;   // the compiler cannot know that the address is a multiple
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
+                 : "=r"(bits.word[0]), "=r"(bits.word[1]), "=r"(bits.word[2]), "=r"(bits.word[3])
+                 : "r"(address), "n"(OFFSET));
+    return bits;
+#endif
+}
+// The address in shared memory, below 2^16; on the host 0, as shared_bits is told the base.
+__device__ inline u32 shared_address(const void *base) {
+#ifdef LANGFORD_HOST
+    return 0;
+#else
+    return u32(__cvta_generic_to_shared(base));
+#endif
+}
+
+// Unites what was chosen of group G and all behind it, one half of a row of 256.
+template <int G> __device__ inline void unite_rows(Bits &dead, const Bits *joint, const Chosen &chosen, u32 half) {
+    if constexpr (G < GROUPS) {
+        constexpr int line = group_line(G);
+        const u32 pair = chosen.pair[G / 2], address = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
+        unite(dead, shared_bits<line * LINE * 16>(joint, address));
+        unite_rows<G + 1>(dead, joint, chosen, half);
+    }
+}
