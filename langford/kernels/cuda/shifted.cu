@@ -7,28 +7,29 @@
 // 32 at a time are multiplied (shifted_terms.cuh).
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
-// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS (joint groups of three even forms), RUN (u's that a block takes at once), THREADS,
+// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS, JOINED and EVEN_WINDOW
+// (joint groups of even forms, the forms of one, and the values of a form that have a row), RUN (u's that a block takes at once), THREADS,
 // MIN_BLOCKS; GROUP_SIZES, WINDOWS, BY_LENGTH (places by group, the lengths of their windows, and the places from the
 // shortest window to the longest).
 
 #include "shifted_choice.cuh"
 #include "shifted_terms.cuh"
 
-constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS, BATCHES = ROWS / BATCH;
+constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
 constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
 constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
 constexpr int QUEUE = 31 + STEPS * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
-// A v of the tile and an image as one number: row, image, place in the row; a tag has no place but a multiple of 128.
-constexpr int SLOT_SHIFT = INNER_BITS, ROW_SHIFT = INNER_BITS + 2;
+// A point is an image and a v of the tile (its row and its place there) as one number; a tag is that of its 128 points.
+constexpr int SLOT_SHIFT = TILE_BITS, ROW_SHIFT = INNER_BITS;
 
 struct Queue {
     Bits dead[QUEUE];
     u32 tag[QUEUE];
 };
-struct Shared {
+struct alignas(32) Shared {
     Tables tables;
     union {
         struct {
@@ -36,7 +37,7 @@ struct Shared {
             Term terms[FORMS][SLOTS];
         } own;
         struct {
-            Bits dead[WARPS][2 * CHUNK];
+            alignas(32) Bits dead[WARPS][2 * CHUNK];
             Queue queue[WARPS];
         } scan;
     };
@@ -58,8 +59,8 @@ __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows)
     if (threadIdx.x >= THREADS - JOINTS) {
         const int group = THREADS - 1 - threadIdx.x;
         int row = 0, step = 1;
-        for (int k = 0; k < 3; k++, step *= CHOICES) {
-            const int i = CELL_FORMS + 3 * group + k;
+        for (int k = 0; k < JOINED; k++, step *= CHOICES) {
+            const int i = CELL_FORMS + JOINED * group + k;
             row += step * choice(half_even(u, i, U), windows[i]);
         }
         shared.joint_row[group] = group * JOINT_ROWS + row;
@@ -69,16 +70,16 @@ __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows)
 // The union of the rows of the first even forms, if not that of the u before; all threads of the block.
 __device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *rows) {
     bool other = false;
-    for (int i = 0; i < CELL_FORMS; i++) other |= shared.last_row[i] != shared.cell_row[i];
+    for (int i = 0; i <= CELL_FORMS; i++) other |= shared.last_row[i] != shared.cell_row[i];
     if (!other) return;
     for (int k = threadIdx.x; k < 2 * ROWS; k += THREADS) {
-        Bits dead = rows[k];
+        Bits dead = {};
 #pragma unroll
-        for (int i = 0; i < CELL_FORMS; i++) unite(dead, rows[i64(shared.cell_row[i]) * (2 * ROWS) + k]);
+        for (int i = 0; i <= CELL_FORMS; i++) unite(dead, rows[i64(shared.cell_row[i]) * (2 * ROWS) + k]);
         cell[k] = dead;
     }
     __syncthreads();   // last_row is no longer read
-    if (threadIdx.x < CELL_FORMS) shared.last_row[threadIdx.x] = shared.cell_row[threadIdx.x];
+    if (threadIdx.x <= CELL_FORMS) shared.last_row[threadIdx.x] = shared.cell_row[threadIdx.x];
 }
 
 // One point that is not dead, of a mask that has any: its number, and the mask with it dead.
@@ -94,22 +95,47 @@ __device__ inline u32 take_point(Bits &dead, u32 tag) {
     return tag + (first ? 0 : second ? 32 : third ? 64 : 96) + bit;
 }
 __device__ inline bool any_living(const Bits &dead) { return ~(dead.word[0] & dead.word[1] & dead.word[2] & dead.word[3]); }
+// The dead points of a step's rows and of those behind it, two halves each.
+template <int STEP_NUMBER, int COUNT>
+__device__ inline void scan_step(Bits (*gone)[2], const Bytes &high, u32 low, u32 dead, u32 minus_bias, u32 column) {
+    if constexpr (STEP_NUMBER < COUNT) {
+        constexpr int ROW = STEP_NUMBER * STEP;
+        const Chosen chosen = choose_rows<ROW * SLOTS * int(sizeof(Bytes))>(high, low, minus_bias, column);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            Bits &here = gone[STEP_NUMBER][half];
+            here = load_bits<ROW * 32>(dead ^ 16 * half);
+            unite_rows<0>(here, chosen, 16 * half);
+        }
+        scan_step<STEP_NUMBER + 1, COUNT>(gone, high, low, dead, minus_bias, column);
+    }
+}
+
 constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 
-// The odd factors at a point.
-__device__ inline Bytes odd_at(const Tables &tables, u32 point) {
-    // Offsets in bytes are cut out of the point's number.
-    const u32 image = point >> SLOT_SHIFT & SLOTS - 1, row = point >> ROW_SHIFT, place = point & 255;
-    const Bytes high = tables.high[row / BATCH * SLOTS + image];
-    const HalfBytes low = tables.low_count[(row % BATCH) * SLOTS + image];
-    const HalfBytes first = tables.half_count[0][image * 16 + place % 16];
-    const HalfBytes second = tables.half_count[1][image * 16 + place / 16];
+// The odd factors at a point; the address is that of the tables.
+__device__ inline Bytes odd_at(u32 address, u32 point) {
+    constexpr int HIGH_SIZE = sizeof(Bytes), COUNT_SIZE = sizeof(HalfBytes);
+    constexpr int COUNTS = __builtin_offsetof(Tables, counts), LOW = COUNTS + __builtin_offsetof(Counts, low);
+    constexpr int FIRST = COUNTS + __builtin_offsetof(Counts, inner), SECOND = FIRST + 16 * COUNT_SIZE;
+    const u32 slot = point >> SLOT_SHIFT, high = HIGH_BITS < 3 ? slot * HIGH + (point >> INNER_BITS + LOW_BITS & (1 << HIGH_BITS) - 1) : point >> INNER_BITS + LOW_BITS;
+    const u32 counts_at = address + slot * sizeof(Counts);
+    const u32 low_at = counts_at + (point >> INNER_BITS & (1 << LOW_BITS) - 1) * COUNT_SIZE;
+    const u32 first_at = counts_at + (point & 15) * COUNT_SIZE, second_at = counts_at + (point >> 4 & 15) * COUNT_SIZE;
     Bytes odd;
 #pragma unroll
-    for (int k = 0; k < ODD_WORDS / 2; k++) {
-        const u32 counts = low.word[k] + first.word[k] + second.word[k];
-        odd.word[2 * k] = high.word[2 * k] + (counts & 0x0F0F0F0F);
-        odd.word[2 * k + 1] = high.word[2 * k + 1] + (counts >> 4 & 0x0F0F0F0F);
+    for (int k = 0; k < ODD_WORDS / 4; k++) {
+        constexpr int HIGHS = __builtin_offsetof(Tables, high);
+        const Bits bytes = k ? load_bits<HIGHS + 16>(address + high * HIGH_SIZE) : load_bits<HIGHS>(address + high * HIGH_SIZE);
+        const Pair low = k ? load_pair<LOW + 8>(low_at) : load_pair<LOW>(low_at);
+        const Pair first = k ? load_pair<FIRST + 8>(first_at) : load_pair<FIRST>(first_at);
+        const Pair second = k ? load_pair<SECOND + 8>(second_at) : load_pair<SECOND>(second_at);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const u32 sum = low.word[half] + first.word[half] + second.word[half];
+            odd.word[4 * k + 2 * half] = bytes.word[2 * half] + (sum & 0x0F0F0F0F);
+            odd.word[4 * k + 2 * half + 1] = bytes.word[2 * half + 1] + (sum >> 4 & 0x0F0F0F0F);
+        }
     }
     return odd;
 }
@@ -129,16 +155,24 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
     Bits *cell = cells + i64(blockIdx.x) * (2 * ROWS);
     if (lane < LIMBS) total.limbs[lane] = total.residues[lane] = 0;
     if (lane == 0) total.evaluated = 0;
-    if (threadIdx.x < EVENS) shared.last_row[threadIdx.x] = -1;
+    if (threadIdx.x <= EVENS) {
+        shared.last_row[threadIdx.x] = -1;
+        shared.cell_row[threadIdx.x] = 0;   // behind the forms: where there are no v's
+    }
     Sum sum = {};
     int weight = 0, rounds = 0;   // since the sum was settled
-    Bits *dead = shared.scan.dead[warp];
-    Queue &queue = shared.scan.queue[warp];
+#ifdef LANGFORD_HOST
+    shared_base = reinterpret_cast<char *>(shared_memory);
+#endif
     // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
     const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
-    const u32 column = shared_address(tables.joint) + 32 * slot + 16 * other, below = (1u << lane) - 1;
-    const Bytes *own_low = tables.low + own_row * SLOTS + slot;
-    const Bits *own_first = dead + 2 * own_row + other, *own_second = dead + 2 * own_row + (1 - other);
+    const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * slot + 16 * other);
+    const u32 tables_at = shared_address(&tables), next_at = shared_address(&shared.next);
+    const u32 dead_to = shared_address(&shared.scan.dead[warp][lane]);
+    const u32 dead_from = shared_address(&shared.scan.dead[warp][2 * own_row + other]);
+    const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]), queue_at = shared_address(&shared.scan.queue[warp]);
+    constexpr int TAGS = __builtin_offsetof(Queue, tag);
+    const u32 below = (1u << lane) - 1, own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | other << 7;
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -156,6 +190,8 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             if (u_weight != weight) settle_sum();
             weight = u_weight;
             if (threadIdx.x == 0) shared.next = 0;
+            for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) shared.own.terms[k / SLOTS][k % SLOTS] = {};
+            __syncthreads();
             find_even_rows(shared, u, windows);
             find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
@@ -177,96 +213,91 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
             auto finish = [&] { add_term(total, sum, odd, even, of_u, turned, weight); };
             auto next_points = [&](Bits &points, u32 tag, bool valid) {
-                finish();
                 u32 point = take_point(points, tag);
                 if (!valid) {
                     point = 0;
                     points = ALL_DEAD;
                 }
-                even = keys[point >> ROW_SHIFT << INNER_BITS | point & 255];
-                odd = odd_at(tables, point);
+                even = keys[point & (1u << SLOT_SHIFT) - 1];
+                odd = odd_at(tables_at, point);
                 if (!valid)
                     for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-                if (!COUNTS_BITS) turned = u32(__popc(point & ~((SLOTS - 1) << SLOT_SHIFT))) << 31;
+                if (!COUNTS_BITS) turned = u32(__popc(point & (1u << SLOT_SHIFT) - 1)) << 31;
                 rounds++;
             };
-            const Bits *joint_rows[JOINTS + 1];
-            for (int g = 0; g < JOINTS; g++) joint_rows[g] = joint + i64(shared.joint_row[g]) * (2 * ROWS);
-            Bits ahead[BLOCKS][JOINTS + 1];
-            constexpr int CHUNKS = BATCH / CHUNK;
-            int chunk = -1;
-            auto read_ahead = [&] {
-                if (++chunk % CHUNKS == 0) {
-                    int batch = 0;
-                    if (lane == 0) batch = atomicAdd(&shared.next, 1);
-                    chunk = __shfl_sync(~0u, batch, 0) * CHUNKS;
+            // Each lane has some points in hand; one that has none takes an entry of the queue.
+            Bits points = ALL_DEAD;
+            u32 of_points = 0;
+            bool lacks = true;
+            int lacking = 32, rank = lane;   // lanes that do, and those of them below this one
+            auto round = [&] {
+                waiting -= lacking;
+                finish();
+                if (lacks) {
+                    const int from = waiting + rank;
+                    points = load_bits<0>(queue_at + 16 * from);
+                    of_points = load_word<TAGS>(queue_at + 4 * from);
                 }
-                if (chunk >= BATCHES * CHUNKS) return;
+                next_points(points, of_points, true);
+                lacks = !any_living(points);
+                const u32 votes = __ballot_sync(~0u, lacks);
+                lacking = __popc(votes);
+                rank = __popc(votes & below);
+            };
+            auto push = [&](const Bits &gone, u32 tag) {
+                const bool some = any_living(gone);
+                const u32 votes = __ballot_sync(~0u, some);
+                const int to = waiting + __popc(votes & below);
+                if (some) {
+                    store_bits<0>(queue_at + 16 * to, gone);
+                    store_word<TAGS>(queue_at + 4 * to, tag);
+                }
+                waiting += __popc(votes);
+            };
+            u32 joint_at[JOINTS + 1];
+            for (int g = 0; g < JOINTS; g++) joint_at[g] = shared.joint_row[g] * (2 * ROWS) + lane;
+            Bits ahead[BLOCKS][JOINTS + 1];
+            constexpr u32 CHUNKS = ROWS / CHUNK;
+            u32 chunk;
+            auto read_ahead = [&] {
+                chunk = 0;
+                if (lane == 0) chunk = add_to_word(next_at, 1);
+                chunk = __shfl_sync(~0u, chunk, 0);
+                if (chunk >= CHUNKS) return;
 #pragma unroll
                 for (int k = 0; k < BLOCKS; k++) {
-                    const int block = chunk * (2 * CHUNK) + 32 * k + lane;
-                    ahead[k][JOINTS] = cell[block];
+                    ahead[k][JOINTS] = cell[chunk * (2 * CHUNK) + (32 * k + lane)];
 #pragma unroll
-                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint_rows[g][block];
+                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
                 }
             };
             read_ahead();
-            while (chunk < BATCHES * CHUNKS) {
+            while (chunk < CHUNKS) {
                 if (rounds >= MOST_ROUNDS) settle_sum();
 #pragma unroll
                 for (int k = 0; k < BLOCKS; k++) {
                     Bits gone = ahead[k][JOINTS];
 #pragma unroll
                     for (int g = 0; g < JOINTS; g++) unite(gone, ahead[k][g]);
-                    dead[32 * k + lane] = gone;
+                    if (k) store_bits<32 * 16>(dead_to, gone);
+                    else store_bits<0>(dead_to, gone);
                 }
-                const Bytes high = tables.high[chunk / CHUNKS * SLOTS + slot];
-                const Bytes *low = own_low + chunk % CHUNKS * (CHUNK * SLOTS);
-                const u32 tag = u32(chunk * CHUNK + own_row) << ROW_SHIFT | slot << SLOT_SHIFT;
+                const Bytes high = tables.high[slot][chunk / (BATCH / CHUNK)];
+                const u32 low = low_from + chunk % (BATCH / CHUNK) * (CHUNK * SLOTS * sizeof(Bytes));
+                const u32 tag = own_tag + (chunk * CHUNK << ROW_SHIFT);
                 read_ahead();
                 __syncwarp();
-                {
-                    Bits gone[STEPS][2];
+                Bits gone[STEPS][2];
+                scan_step<0, STEPS>(gone, high, low, dead_from, minus_bias, column);
 #pragma unroll
-                    for (int step = 0; step < STEPS; step++) {
-                        const Chosen chosen = choose_rows(high, low[step * STEP * SLOTS], minus_bias, column);
-#pragma unroll
-                        for (int half = 0; half < 2; half++) {
-                            gone[step][half] = (half ? own_second : own_first)[step * STEP * 2];
-                            unite_rows<0>(gone[step][half], tables.joint, chosen, 16 * half);
-                        }
-                    }
-#pragma unroll
-                    for (int step = 0; step < STEPS; step++)
-#pragma unroll
-                        for (int half = 0; half < 2; half++) {
-                            const bool some = any_living(gone[step][half]);
-                            const u32 votes = __ballot_sync(~0u, some);
-                            if (some) {
-                                const int to = waiting + __popc(votes & below);
-                                queue.dead[to] = gone[step][half];
-                                queue.tag[to] = tag + (step * STEP << ROW_SHIFT) + 128 * (half ^ other);
-                            }
-                            waiting += __popc(votes);
-                        }
-                    while (waiting >= 32) {
-                        waiting -= 32;
-                        __syncwarp();
-                        Bits points = queue.dead[waiting + lane];
-                        const u32 of_points = queue.tag[waiting + lane];
-                        next_points(points, of_points, true);
-                        const bool more = any_living(points);
-                        const u32 votes = __ballot_sync(~0u, more);
-                        if (more) {
-                            const int to = waiting + __popc(votes & below);
-                            queue.dead[to] = points;
-                            queue.tag[to] = of_points;
-                        }
-                        waiting += __popc(votes);
-                    }
+                for (int step = 0; step < STEPS; step++) {
+                    push(gone[step][0], tag + (step * STEP << ROW_SHIFT));
+                    push(gone[step][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
                 }
                 __syncwarp();
+                while (waiting >= lacking) round();
             }
+            push(points, of_points);
             // What is left in all queues, dealt out to all warps.
             if (lane == 0) shared.left[warp] = waiting;
             __syncthreads();
@@ -275,13 +306,15 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             for (int chunk = 32 * warp; chunk < left; chunk += THREADS) {
                 int from = 0, place = chunk + lane;
                 while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
-                Bits points = ALL_DEAD;
-                u32 of_points = 0;
+                points = ALL_DEAD;
                 if (from < WARPS) {
                     points = shared.scan.queue[from].dead[place];
                     of_points = shared.scan.queue[from].tag[place];
                 }
-                while (__any_sync(~0u, any_living(points))) next_points(points, of_points, any_living(points));
+                while (__any_sync(~0u, any_living(points))) {
+                    finish();
+                    next_points(points, of_points, any_living(points));
+                }
             }
             finish();
             __syncthreads();

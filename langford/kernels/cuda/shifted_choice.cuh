@@ -62,43 +62,28 @@ template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *s
     }
 }
 
-// column: added to all.
-__device__ inline Chosen choose_rows(const Bytes &high, const Bytes &low, u32 minus_bias, u32 column) {
+// column: added to all; below 2^16 with the largest address.
+template <int LOW> __device__ inline Chosen choose_rows(const Bytes &high, u32 low, u32 minus_bias, u32 column) {
     u32 sum[ODD_WORDS];
+    for (int k = 0; k < 4; k++) sum[k] = high.word[k];
+    const Bits bytes = load_bits<LOW>(low);
 #pragma unroll
-    for (int k = 0; k < ODD_WORDS; k++) sum[k] = high.word[k] + low.word[k];
+    for (int k = 0; k < 4; k++) sum[k] += bytes.word[k];
+    if constexpr (ODD_WORDS > 4) {
+        const Bits more = load_bits<LOW + 16>(low);
+        for (int k = 4; k < ODD_WORDS; k++) sum[k] = high.word[k] + more.word[k - 4];
+    }
     Chosen chosen;
     choose_from<0>(chosen, sum, minus_bias, column);
     return chosen;
 }
 
-// 16 bytes of shared memory at an address in it, a multiple of 16, and OFFSET.
-template <int OFFSET> __device__ inline Bits shared_bits(const void *base, u32 address) {
-#ifdef LANGFORD_HOST
-    return *reinterpret_cast<const Bits *>(static_cast<const char *>(base) + address + OFFSET);
-#else
-    Bits bits;   // the compiler cannot know that the address is a multiple
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
-                 : "=r"(bits.word[0]), "=r"(bits.word[1]), "=r"(bits.word[2]), "=r"(bits.word[3])
-                 : "r"(address), "n"(OFFSET));
-    return bits;
-#endif
-}
-// The address in shared memory, below 2^16; on the host 0, as shared_bits is told the base.
-__device__ inline u32 shared_address(const void *base) {
-#ifdef LANGFORD_HOST
-    return 0;
-#else
-    return u32(__cvta_generic_to_shared(base));
-#endif
-}
-
 // Unites what was chosen of group G and all behind it, one half of a row of 256.
-template <int G> __device__ inline void unite_rows(Bits &dead, const Bits *joint, const Chosen &chosen, u32 half) {
+template <int G> __device__ inline void unite_rows(Bits &dead, const Chosen &chosen, u32 half) {
     if constexpr (G < GROUPS) {
         constexpr int line = group_line(G);
         const u32 pair = chosen.pair[G / 2], address = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
-        unite(dead, shared_bits<line * LINE * 16>(joint, address));
-        unite_rows<G + 1>(dead, joint, chosen, half);
+        unite(dead, load_bits<line * LINE * 16>(address));
+        unite_rows<G + 1>(dead, chosen, half);
     }
 }

@@ -96,10 +96,10 @@ tile_tables(i64 first, int bits, u32 *rows, u32 *keys) {
     }
 }
 
-// Joint rows of the even forms: the last JOINTS groups are of three forms each.  A u's value counts from the
+// Joint rows of the even forms: the last JOINTS groups are of JOINED forms each.  A u's value counts from the
 // start of its form's window; one outside the window, here CHOICES − 1, takes no row.
-constexpr int EVEN_WINDOW = 5, CHOICES = EVEN_WINDOW + 1, JOINT_ROWS = CHOICES * CHOICES * CHOICES;
-constexpr int CELL_FORMS = EVENS - 3 * JOINTS;
+constexpr int CHOICES = EVEN_WINDOW + 1, JOINT_ROWS = JOINED == 2 ? CHOICES * CHOICES : CHOICES * CHOICES * CHOICES;
+constexpr int CELL_FORMS = EVENS - JOINED * JOINTS;
 
 __device__ inline int choice(int value, int start) {
     const u32 within = value - start;
@@ -113,8 +113,8 @@ join_even_rows(const u32 *rows, const int *windows, u32 *joint) {
         const int word = at % (TILE / 32), row = at / (TILE / 32);
         int rest = row % JOINT_ROWS;
         u32 dead = 0;
-        for (int k = 0; k < 3; k++, rest /= CHOICES) {
-            const int i = CELL_FORMS + 3 * (row / JOINT_ROWS) + k, value = windows[i] + rest % CHOICES;
+        for (int k = 0; k < JOINED; k++, rest /= CHOICES) {
+            const int i = CELL_FORMS + JOINED * (row / JOINT_ROWS) + k, value = windows[i] + rest % CHOICES;
             if (rest % CHOICES < EVEN_WINDOW && value >= -REACH && value <= REACH)
                 dead |= rows[(1 + i * VALUES + REACH - value) * (TILE / 32) + word];
         }

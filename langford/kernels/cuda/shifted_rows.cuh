@@ -10,6 +10,7 @@
 // image, those with the fewest inner terms to the shortest windows.
 #pragma once
 
+#include "shared_memory.cuh"
 #include "shifted_forms.cuh"
 
 constexpr int HIGH_BITS = TILE_BITS - INNER_BITS - LOW_BITS, HIGH = HIGH_BITS > 3 ? 1 << HIGH_BITS : 8;
@@ -27,6 +28,16 @@ __device__ constexpr int group_line(int g) { return g ? group_line(g - 1) + stri
 constexpr int LINES = group_line(GROUPS);
 __device__ constexpr int single_row(int place) { return place ? single_row(place - 1) + WINDOW[place - 1] : 0; }
 constexpr int SINGLE_ROWS = single_row(FORMS);
+
+struct Singles {
+    int first[FORMS];
+};
+__device__ constexpr Singles singles() {
+    Singles made = {};
+    for (int place = 0; place < FORMS; place++) made.first[place] = single_row(place);
+    return made;
+}
+__constant__ const Singles in_singles = singles();
 
 // Bytes of places.  Two groups are chosen from together, as the halves of a word: their places lie so that
 // masks 00FF00FF of a word, and of the word shifted by 8 bits, give place k of both.
@@ -60,10 +71,6 @@ __device__ constexpr Layout layout() {
 }
 __constant__ const Layout in_bytes = layout();
 
-// 128 bits.
-struct alignas(16) Bits {
-    u32 word[4];
-};
 __device__ inline void unite(Bits &bits, const Bits &more) {
     for (int k = 0; k < 4; k++) bits.word[k] |= more.word[k];
 }
@@ -83,30 +90,35 @@ struct Term {
     u32 plus, minus;
     int start, window;
 };
+struct Counts {
+    HalfBytes low[1 << LOW_BITS], inner[2][16];
+};
 struct Tables {
     Bits joint[LINES * LINE];
-    Bytes high[HIGH * SLOTS];                 // with counts of the other bits: BIAS minus the form
-    Bytes low[(1 << LOW_BITS) * SLOTS];       // with high: BIAS plus the number of the row
-    HalfBytes low_count[(1 << LOW_BITS) * SLOTS], half_count[2][SLOTS * 16];
-    Term term[FORMS][SLOTS];                  // by place
+    Bytes high[SLOTS][HIGH];                 // with counts of the other bits: BIAS minus the form
+    Bytes low[(1 << LOW_BITS) * SLOTS];      // with high: BIAS plus the number of the row
+    Counts counts[SLOTS];
+    Term term[FORMS][SLOTS];                 // by place
 };
 
 __device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
 
-// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader.
-// fixed: elements that are −1 in the whole tile.
+// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader; all 0 before.
+// fixed: elements that are −1 in the whole tile.  Four threads share the bits of a form.
 __device__ inline void find_terms(Term (*terms)[SLOTS], i64 u, i64 fixed, int bits, bool negative) {
-    for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
-        const int f = k / SLOTS, slot = k % SLOTS;
+    for (int k = threadIdx.x; k < FORMS * SLOTS * 4; k += THREADS) {
+        const int f = k / 4 / SLOTS, slot = k / 4 % SLOTS;
         Linear form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
         if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
         if (negative && f == 0) form = {form.minus, form.plus, -form.start};
-        Term term = {0, 0, form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus), 0};
-        for (int bit = 0; bit < bits; bit++) {
-            term.plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
-            term.minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
+        u32 plus = 0, minus = 0;
+        for (int bit = k % 4; bit < bits; bit += 4) {
+            plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
+            minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
         }
-        terms[f][slot] = term;
+        atomicOr(&terms[f][slot].plus, plus);
+        atomicOr(&terms[f][slot].minus, minus);
+        if (k % 4 == 0) terms[f][slot].start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
     }
 }
 
@@ -149,9 +161,7 @@ __device__ inline void fill_single_rows(const Tables &tables, Bits *single) {
         const u32 twos = carry ^ more, fours = carry & more;
         const u32 above = term.plus >> 5 & 7, below = term.minus >> 5 & 7;
         int count = term.window + __popc(term.minus & 255) - __popc(word & above) - __popc(~word & below);
-        int first = 0;
-        for (int before = 0; before < place; before++) first += window_at[before];
-        u32 *row = single[first * LINE + 2 * slot].word + word;
+        u32 *row = single[in_singles.first[place] * LINE + 2 * slot].word + word;
         for (int j = 0; j < window_at[place]; j++, count++) {
             const u32 equal = (ones ^ (count & 1) - 1) & (twos ^ (count >> 1 & 1) - 1) & (fours ^ (count >> 2 & 1) - 1);
             row[j * LINE * 4] = u32(count) < 6 ? equal : 0;
@@ -193,7 +203,7 @@ __device__ inline void fill_byte_tables(Tables &tables) {
                 const Term term = tables.term[place][slot];
                 const int below = __popc(term.plus & LOWER), shift = is_high ? INNER_BITS + LOW_BITS : INNER_BITS;
                 return {is_high ? BIAS - term.start - below : below - term.window, term.plus >> shift, term.minus >> shift};
-            }, [&](int number, u32 made) { (is_high ? tables.high : tables.low)[number * SLOTS + slot].word[word] = made; });
+            }, [&](int number, u32 made) { (is_high ? tables.high[slot][number] : tables.low[number * SLOTS + slot]).word[word] = made; });
         } else {
             const int item = k - BYTE_ITEMS, word = item / SLOTS % (ODD_WORDS / 2), top = item / (SLOTS * (ODD_WORDS / 2));
             const bool is_low = top < LOW_TOPS;
@@ -207,7 +217,7 @@ __device__ inline void fill_byte_tables(Tables &tables) {
             };
             const int own_top = is_low ? top : (top - LOW_TOPS) % 2;
             auto place_of = [&](int number) -> u32 & {
-                return (is_low ? tables.low_count[number * SLOTS + slot] : tables.half_count[half][slot * 16 + number]).word[word];
+                return (is_low ? tables.counts[slot].low[number] : tables.counts[slot].inner[half][number]).word[word];
             };
             fill_eight(2 * word, own_top, steps_of, [&](int number, u32 made) { place_of(number) = made; });
             fill_eight(2 * word + 1, own_top, steps_of, [&](int number, u32 made) { place_of(number) |= made << 4; });

@@ -32,12 +32,14 @@ constexpr int FACTORS = used_bytes().count, LAST = FACTORS > 2 ? FACTORS - 2 : 0
 
 template <int K> __device__ inline int signed_byte(u32 word) { return int(word << (24 - 8 * K)) >> 24; }
 
-// Byte K of two words, multiplied.
+// Byte K of two words, multiplied; that of the first counted from 128 on.
 template <int K> __device__ inline int byte_product(u32 a, u32 b) {
 #ifdef LANGFORD_HOST
-    return signed_byte<K>(a) * signed_byte<K>(b);
+    return signed_byte<K>(a ^ 0x80808080) * signed_byte<K>(b);
 #else
-    return __dp4a(int(a & 0xFFu << 8 * K), int(b), 0);
+    u32 byte;   // in one instruction
+    asm("lop3.b32 %0, %1, %2, %3, 0x28;" : "=r"(byte) : "r"(a), "r"(0x80808080), "n"(0xFFu << 8 * K));
+    return __dp4a(int(byte), int(b), 0);
 #endif
 }
 
@@ -47,7 +49,7 @@ template <int I> __device__ inline int factor(const u32 *odd, const u32 *even) {
     else {
         constexpr bool has_odd = k < 4 * ODD_WORDS && layout().place[k < 4 * ODD_WORDS ? k : 0] >= 0, has_even = k < EVENS;
         if constexpr (has_odd && has_even) return byte_product<k % 4>(odd[k / 4], even[k / 4]);
-        else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4]);
+        else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4] ^ 0x80808080);
         else return signed_byte<k % 4>(even[k / 4]);
     }
 }
@@ -69,13 +71,14 @@ __device__ inline i64 multiply(int a, int b) {
     return product;
 #endif
 }
-__device__ inline bool too_wide(i64 value) { return int(value >> 32) != int(value) >> 31; }
+// 0 if a number fits 32 bits.
+__device__ inline int beyond(i64 value) { return split(value).carry; }
 
-// first · triples T, T + 2, …; wide becomes true when it would not be exact.
-template <int T> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, bool &wide) {
+// first · triples T, T + 2, …; wide becomes other than 0 when it would not be exact.
+template <int T> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, int &wide) {
     if constexpr (T >= TRIPLES) return first;
     else {
-        wide |= too_wide(first);
+        wide |= beyond(first);
         return chain<T + 2>(multiply(int(first), triple<T>(odd, even)), odd, even, wide);
     }
 }
@@ -163,7 +166,7 @@ __device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool
 __device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &of_v, const Evens &of_u, u32 turned, int weight) {
     u32 odd[WORDS] = {}, even[WORDS] = {};
     Evens even_bytes;
-    for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k] ^ 0x80808080;
+    for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k];
     for (int k = 0; k < EVEN_WORDS; k++) {
         even_bytes.word[k] = of_v.word[k] + of_u.word[k];
         even[k] = even_bytes.word[k] ^ 0x80808080;
@@ -172,12 +175,12 @@ __device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, 
     int rest = 1;
     if constexpr (LAST < FACTORS) rest = factor<LAST>(odd, even);
     if constexpr (LAST + 1 < FACTORS) rest *= factor<LAST + 1>(odd, even);
-    bool wide = false;
+    int wide = 0;
     const i64 one = chain<4>(multiply(triple<0>(odd, even), triple<1>(odd, even)), odd, even, wide);
     const i64 two = chain<5>(multiply(triple<2>(odd, even), triple<3>(odd, even)), odd, even, wide);
-    wide |= too_wide(one) | too_wide(two);
+    wide |= beyond(one) | beyond(two);
     const int minus = int(turned) >> 31;
     rest = (rest ^ minus) - minus;
     add_product(sum, multiply(int(one), int(two)), wide ? 0 : rest);
-    if (__any_sync(~0u, wide)) add_exactly(total, odd_bytes, even_bytes, turned >> 31, wide, weight);
+    if (__any_sync(~0u, wide != 0)) add_exactly(total, odd_bytes, even_bytes, turned >> 31, wide != 0, weight);
 }

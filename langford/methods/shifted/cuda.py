@@ -30,7 +30,6 @@ INNER_BITS, LOW_BITS = 8, 5
 LEAST_TILE_BITS = INNER_BITS + LOW_BITS
 U_BLOCK_BITS = 24
 MOST_ELEMENTS = 64
-EVEN_WINDOW, JOINT_ROWS = 5, 6**3
 LIMBS = 8
 BIAS = 128
 UNKEPT_LAUNCHES = 2**10
@@ -50,7 +49,9 @@ class Settings:
         tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
         windows: inner sums of an odd form that have a row, by place in its group, of as many places as a group has
             at most.
-        joints: joint groups of three even forms, fewer where there are few.
+        joints: joint groups of even forms, fewer where there are few.
+        joined: forms of such a group, 2 or 3.
+        even_window: values of an even form that have a row in them.
         run: u's that a block takes at once.
         threads: per block.
         min_blocks: blocks per multiprocessor that the compiler leaves registers for.
@@ -58,8 +59,10 @@ class Settings:
     """
 
     tile_bits: int = 20
-    windows: tuple[int, ...] = (3, 3, 3, 2)
-    joints: int = 2
+    windows: tuple[int, ...] = (4, 3, 3)
+    joints: int = 3
+    joined: int = 2
+    even_window: int = 7
     run: int = 16
     threads: int = 256
     min_blocks: int = 2
@@ -85,7 +88,9 @@ def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
         "IMAGES": images(plan),
         "TILE_BITS": max(LEAST_TILE_BITS, min(settings.tile_bits, free)),
         **places(forms, settings.windows),
-        "JOINTS": min(settings.joints, evens // 3),
+        "JOINTS": min(settings.joints, evens // settings.joined),
+        "JOINED": settings.joined,
+        "EVEN_WINDOW": settings.even_window,
         "RUN": settings.run,
         "THREADS": settings.threads,
         "MIN_BLOCKS": settings.min_blocks,
@@ -155,7 +160,9 @@ class ShiftedOnGpu:
         self._room = 1 << int(made["TILE_BITS"])  # type: ignore[call-overload]
         self._u_block_bits = min(settings.u_block_bits, self._u_free)
         self._evens = len(plan.forms.even)
-        self._joints = int(made["JOINTS"])  # type: ignore[call-overload]
+        rows = (settings.even_window + 1) ** settings.joined
+        self._joint_rows = max(1, int(made["JOINTS"]) * rows)  # type: ignore[call-overload]
+        self._even_window = settings.even_window
         self._row_count = 1 + self._evens * (2 * int(made["REACH"]) + 1)  # type: ignore[call-overload]
         self._set_forms(split.u_order(prefix, INNER_BITS))
         self._cells = self.program.zeros((self.program.blocks, self._room // 32), np.uint32)
@@ -260,7 +267,7 @@ class ShiftedOnGpu:
         arrays: tuple[DeviceArray, DeviceArray, DeviceArray],
     ) -> None:
         program = self.program
-        joint = program.zeros((max(1, self._joints * JOINT_ROWS), self._room // 32), np.uint32)
+        joint = program.zeros((self._joint_rows, self._room // 32), np.uint32)
         program.launch("join_even_rows", tile.rows, windows, joint)
         program.launch(
             "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits), tile.rows,
@@ -287,7 +294,7 @@ class ShiftedOnGpu:
         kept = int(sums[-1])
         us = us[:kept][program.order(keys[:kept])]
         sample = max(1, kept // SAMPLED)
-        windows = np.rint(sums[:-1] / sample).astype(np.int32) - EVEN_WINDOW // 2
+        windows = np.rint(sums[:-1] / sample).astype(np.int32) - self._even_window // 2
         return UBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))
 
     def _tile(self, first: int) -> TileOnDevice:
