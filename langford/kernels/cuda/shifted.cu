@@ -29,6 +29,7 @@ struct Queue {
     Bits dead[QUEUE];
     u32 tag[QUEUE];
 };
+constexpr int TAGS = sizeof(Bits) * QUEUE;   // where they are in a queue, in bytes
 struct alignas(32) Shared {
     Tables tables;
     union {
@@ -116,8 +117,6 @@ constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 // The odd factors at a point; the address is that of the tables.
 __device__ inline Bytes odd_at(u32 address, u32 point) {
     constexpr int HIGH_SIZE = sizeof(Bytes), COUNT_SIZE = sizeof(HalfBytes);
-    constexpr int COUNTS = __builtin_offsetof(Tables, counts), LOW = COUNTS + __builtin_offsetof(Counts, low);
-    constexpr int FIRST = COUNTS + __builtin_offsetof(Counts, inner), SECOND = FIRST + 16 * COUNT_SIZE;
     const u32 slot = point >> SLOT_SHIFT, high = HIGH_BITS < 3 ? slot * HIGH + (point >> INNER_BITS + LOW_BITS & (1 << HIGH_BITS) - 1) : point >> INNER_BITS + LOW_BITS;
     const u32 counts_at = address + slot * sizeof(Counts);
     const u32 low_at = counts_at + (point >> INNER_BITS & (1 << LOW_BITS) - 1) * COUNT_SIZE;
@@ -125,11 +124,10 @@ __device__ inline Bytes odd_at(u32 address, u32 point) {
     Bytes odd;
 #pragma unroll
     for (int k = 0; k < ODD_WORDS / 4; k++) {
-        constexpr int HIGHS = __builtin_offsetof(Tables, high);
         const Bits bytes = k ? load_bits<HIGHS + 16>(address + high * HIGH_SIZE) : load_bits<HIGHS>(address + high * HIGH_SIZE);
-        const Pair low = k ? load_pair<LOW + 8>(low_at) : load_pair<LOW>(low_at);
-        const Pair first = k ? load_pair<FIRST + 8>(first_at) : load_pair<FIRST>(first_at);
-        const Pair second = k ? load_pair<SECOND + 8>(second_at) : load_pair<SECOND>(second_at);
+        const Pair low = k ? load_pair<LOW_COUNTS + 8>(low_at) : load_pair<LOW_COUNTS>(low_at);
+        const Pair first = k ? load_pair<FIRST_COUNTS + 8>(first_at) : load_pair<FIRST_COUNTS>(first_at);
+        const Pair second = k ? load_pair<SECOND_COUNTS + 8>(second_at) : load_pair<SECOND_COUNTS>(second_at);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const u32 sum = low.word[half] + first.word[half] + second.word[half];
@@ -171,7 +169,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
     const u32 dead_to = shared_address(&shared.scan.dead[warp][lane]);
     const u32 dead_from = shared_address(&shared.scan.dead[warp][2 * own_row + other]);
     const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]), queue_at = shared_address(&shared.scan.queue[warp]);
-    constexpr int TAGS = __builtin_offsetof(Queue, tag);
     const u32 below = (1u << lane) - 1, own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | other << 7;
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));

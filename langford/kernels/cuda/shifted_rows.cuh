@@ -101,6 +101,12 @@ struct Tables {
     Term term[FORMS][SLOTS];                 // by place
 };
 
+// Where its tables are in it, in bytes.
+constexpr int HIGHS = sizeof(Bits) * LINES * LINE, COUNTS = HIGHS + sizeof(Bytes) * (SLOTS * HIGH + (SLOTS << LOW_BITS));
+constexpr int LOW_COUNTS = COUNTS, FIRST_COUNTS = LOW_COUNTS + (sizeof(HalfBytes) << LOW_BITS);
+constexpr int SECOND_COUNTS = FIRST_COUNTS + 16 * sizeof(HalfBytes);
+static_assert(sizeof(Tables) == COUNTS + SLOTS * sizeof(Counts) + sizeof(Term) * FORMS * SLOTS, "no gaps");
+
 __device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
 
 // The forms of u, the first one with the opposite sign if `negative`, in the order of the loader; all 0 before.
