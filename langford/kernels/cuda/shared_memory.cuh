@@ -74,15 +74,21 @@ template <int OFFSET> __device__ inline void store_word(u32 address, u32 word) {
 #endif
 }
 
-// Adds to a word and returns what it was.
-__device__ inline u32 add_to_word(u32 address, u32 more) {
+// Adds 1 to a word and returns what it was.  (Of an addition the compiler would make one for the whole warp.)
+__device__ inline u32 count_up(u32 address) {
 #ifdef LANGFORD_HOST
-    u32 &word = *reinterpret_cast<u32 *>(shared_base + address);
-    word += more;
-    return word - more;
+    return (*reinterpret_cast<u32 *>(shared_base + address))++;
 #else
     u32 before;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(address), "r"(more) : "memory");
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;" : "=r"(before) : "r"(address) : "memory");
     return before;
 #endif
+}
+
+// A number, opaque as well.
+__device__ inline u32 kept(u32 number) {
+#ifndef LANGFORD_HOST
+    asm volatile("mov.u32 %0, %0;" : "+r"(number));
+#endif
+    return number;
 }

@@ -7,8 +7,8 @@
 // 32 at a time are multiplied (shifted_terms.cuh).
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
-// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS, JOINED and EVEN_WINDOW
-// (joint groups of even forms, the forms of one, and the values of a form that have a row), RUN (u's that a block takes at once), THREADS,
+// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS (pairs of even forms that are
+// not kept), EVEN_WINDOW (values of an even form that have a row), RUN (u's that a block takes at once), THREADS,
 // MIN_BLOCKS; GROUP_SIZES, WINDOWS, BY_LENGTH (places by group, the lengths of their windows, and the places from the
 // shortest window to the longest).
 
@@ -44,43 +44,41 @@ struct alignas(32) Shared {
     };
     Total totals[WARPS];
     int base, next, left[WARPS];
-    int cell_row[EVENS + 1], last_row[EVENS + 1], joint_row[JOINTS + 1];
+    int joint_row[EVEN_PAIRS], last_row[EVEN_PAIRS];
     u32 even_word[EVEN_WORDS];
 };
 
 SHARED_MEMORY(Shared);
 
-// The even values of u, and the rows of the v's where an even form vanishes.
+constexpr int KEPT = EVEN_PAIRS - JOINTS;   // pairs of even forms whose union is kept
+static_assert(KEPT > 0, "the first pair is kept");
+
+// The even values of u, and the joint rows that are dead with it.
 __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows) {
     if (threadIdx.x < 4 * EVEN_WORDS) {
         const int i = threadIdx.x, value = i < EVENS ? half_even(u, i, U) : 0;
         reinterpret_cast<unsigned char *>(shared.even_word)[i] = 64 + value;
-        if (i < CELL_FORMS) shared.cell_row[i] = 1 + i * VALUES + REACH - value;
     }
-    if (threadIdx.x >= THREADS - JOINTS) {
-        const int group = THREADS - 1 - threadIdx.x;
-        int row = 0, step = 1;
-        for (int k = 0; k < JOINED; k++, step *= CHOICES) {
-            const int i = CELL_FORMS + JOINED * group + k;
-            row += step * choice(half_even(u, i, U), windows[i]);
-        }
-        shared.joint_row[group] = group * JOINT_ROWS + row;
-    }
+    const int pair = THREADS - 1 - threadIdx.x;
+    if (pair < EVEN_PAIRS) shared.joint_row[pair] = joint_row(u, pair, windows);
 }
 
-// The union of the rows of the first even forms, if not that of the u before; all threads of the block.
-__device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *rows) {
+// The union of the rows of the first pairs, if not that of the u before; all threads of the block.
+__device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *joint) {
     bool other = false;
-    for (int i = 0; i <= CELL_FORMS; i++) other |= shared.last_row[i] != shared.cell_row[i];
+    for (int k = 0; k < KEPT; k++) other |= shared.last_row[k] != shared.joint_row[k];
     if (!other) return;
+    const Bits *rows[KEPT];
+    for (int i = 0; i < KEPT; i++) rows[i] = joint + i64(shared.joint_row[i]) * (2 * ROWS);
+#pragma unroll 4
     for (int k = threadIdx.x; k < 2 * ROWS; k += THREADS) {
-        Bits dead = {};
+        Bits dead = rows[0][k];
 #pragma unroll
-        for (int i = 0; i <= CELL_FORMS; i++) unite(dead, rows[i64(shared.cell_row[i]) * (2 * ROWS) + k]);
+        for (int i = 1; i < KEPT; i++) unite(dead, rows[i][k]);
         cell[k] = dead;
     }
     __syncthreads();   // last_row is no longer read
-    if (threadIdx.x <= CELL_FORMS) shared.last_row[threadIdx.x] = shared.cell_row[threadIdx.x];
+    if (threadIdx.x < KEPT) shared.last_row[threadIdx.x] = shared.joint_row[threadIdx.x];
 }
 
 // One point that is not dead, of a mask that has any: its number, and the mask with it dead.
@@ -117,7 +115,7 @@ constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 // The odd factors at a point; the address is that of the tables.
 __device__ inline Bytes odd_at(u32 address, u32 point) {
     constexpr int HIGH_SIZE = sizeof(Bytes), COUNT_SIZE = sizeof(HalfBytes);
-    const u32 slot = point >> SLOT_SHIFT, high = HIGH_BITS < 3 ? slot * HIGH + (point >> INNER_BITS + LOW_BITS & (1 << HIGH_BITS) - 1) : point >> INNER_BITS + LOW_BITS;
+    const u32 slot = point >> SLOT_SHIFT, high = slot * (HIGH + 1) + (point >> INNER_BITS + LOW_BITS & (1 << HIGH_BITS) - 1);
     const u32 counts_at = address + slot * sizeof(Counts);
     const u32 low_at = counts_at + (point >> INNER_BITS & (1 << LOW_BITS) - 1) * COUNT_SIZE;
     const u32 first_at = counts_at + (point & 15) * COUNT_SIZE, second_at = counts_at + (point >> 4 & 15) * COUNT_SIZE;
@@ -140,23 +138,21 @@ __device__ inline Bytes odd_at(u32 address, u32 point) {
 
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
-//   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; rows, keys: tile_tables;
+//   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; keys: tile_tables;
 //   joint, windows: join_even_rows; cells [blocks][TILE / 128]; evaluated [1]: products that are not 0, weighted
 //   likewise; taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
-shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const Bits *joint, const int *windows,
+shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const int *windows,
         const Evens *keys, Bits *cells, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
     Tables &tables = shared.tables;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slot = lane % SLOTS;
     Total &total = shared.totals[warp];
     Bits *cell = cells + i64(blockIdx.x) * (2 * ROWS);
+    const u32 cell_at = kept(blockIdx.x * (2 * ROWS) + lane);
     if (lane < LIMBS) total.limbs[lane] = total.residues[lane] = 0;
     if (lane == 0) total.evaluated = 0;
-    if (threadIdx.x <= EVENS) {
-        shared.last_row[threadIdx.x] = -1;
-        shared.cell_row[threadIdx.x] = 0;   // behind the forms: where there are no v's
-    }
+    if (threadIdx.x < EVEN_PAIRS) shared.last_row[threadIdx.x] = -1;
     Sum sum = {};
     int weight = 0, rounds = 0;   // since the sum was settled
 #ifdef LANGFORD_HOST
@@ -193,7 +189,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
             deal(tables, shared.own.terms);
-            fill_cell(shared, cell, rows);
+            fill_cell(shared, cell, joint);
             __syncthreads();
             fill_single_rows(tables, shared.own.single);
             fill_byte_tables(tables);
@@ -229,12 +225,12 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
             int lacking = 32, rank = lane;   // lanes that do, and those of them below this one
             auto round = [&] {
                 waiting -= lacking;
-                finish();
                 if (lacks) {
                     const int from = waiting + rank;
                     points = load_bits<0>(queue_at + 16 * from);
                     of_points = load_word<TAGS>(queue_at + 4 * from);
                 }
+                finish();
                 next_points(points, of_points, true);
                 lacks = !any_living(points);
                 const u32 votes = __ballot_sync(~0u, lacks);
@@ -252,18 +248,18 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *rows, const B
                 waiting += __popc(votes);
             };
             u32 joint_at[JOINTS + 1];
-            for (int g = 0; g < JOINTS; g++) joint_at[g] = shared.joint_row[g] * (2 * ROWS) + lane;
+            for (int g = 0; g < JOINTS; g++) joint_at[g] = kept(shared.joint_row[KEPT + g] * (2 * ROWS) + lane);
             Bits ahead[BLOCKS][JOINTS + 1];
             constexpr u32 CHUNKS = ROWS / CHUNK;
             u32 chunk;
             auto read_ahead = [&] {
                 chunk = 0;
-                if (lane == 0) chunk = add_to_word(next_at, 1);
+                if (lane == 0) chunk = count_up(next_at);
                 chunk = __shfl_sync(~0u, chunk, 0);
                 if (chunk >= CHUNKS) return;
 #pragma unroll
                 for (int k = 0; k < BLOCKS; k++) {
-                    ahead[k][JOINTS] = cell[chunk * (2 * CHUNK) + (32 * k + lane)];
+                    ahead[k][JOINTS] = cells[cell_at + (chunk * (2 * CHUNK) + 32 * k)];
 #pragma unroll
                     for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
                 }

@@ -96,25 +96,30 @@ tile_tables(i64 first, int bits, u32 *rows, u32 *keys) {
     }
 }
 
-// Joint rows of the even forms: the last JOINTS groups are of JOINED forms each.  A u's value counts from the
-// start of its form's window; one outside the window, here CHOICES − 1, takes no row.
-constexpr int CHOICES = EVEN_WINDOW + 1, JOINT_ROWS = JOINED == 2 ? CHOICES * CHOICES : CHOICES * CHOICES * CHOICES;
-constexpr int CELL_FORMS = EVENS - JOINED * JOINTS;
+// Joint rows of two even forms each.  A u's value counts from the start of its form's window; one outside the
+// window, here CHOICES − 1, takes no row.
+constexpr int EVEN_PAIRS = EVENS > 2 ? (EVENS + 1) / 2 : 1, CHOICES = EVEN_WINDOW + 1, JOINT_ROWS = CHOICES * CHOICES;
 
-__device__ inline int choice(int value, int start) {
-    const u32 within = value - start;
-    return within < EVEN_WINDOW ? within : EVEN_WINDOW;
+// The number of u's row of a pair.
+__device__ inline int joint_row(i64 u, int pair, const int *windows) {
+    int row = pair * JOINT_ROWS, step = 1;
+    for (int i = 2 * pair; i < 2 * pair + 2 && i < EVENS; i++, step *= CHOICES) {
+        const u32 within = half_even(u, i, U) - windows[i];
+        row += step * int(within < EVEN_WINDOW ? within : EVEN_WINDOW);
+    }
+    return row;
 }
 
-// joint [JOINTS][JOINT_ROWS][TILE / 32]; windows [EVENS]: where they start.
+// joint [EVEN_PAIRS][JOINT_ROWS][TILE / 32]: the v's where a form vanishes and, in those of the first pair, where
+// there are no v's; windows [EVENS]: where they start.
 extern "C" __global__ void
 join_even_rows(const u32 *rows, const int *windows, u32 *joint) {
-    for (i64 at = blockIdx.x * THREADS + threadIdx.x; at < i64(JOINTS) * JOINT_ROWS * (TILE / 32); at += gridDim.x * THREADS) {
-        const int word = at % (TILE / 32), row = at / (TILE / 32);
+    for (i64 at = blockIdx.x * THREADS + threadIdx.x; at < i64(EVEN_PAIRS) * JOINT_ROWS * (TILE / 32); at += gridDim.x * THREADS) {
+        const int word = at % (TILE / 32), row = at / (TILE / 32), pair = row / JOINT_ROWS;
         int rest = row % JOINT_ROWS;
-        u32 dead = 0;
-        for (int k = 0; k < JOINED; k++, rest /= CHOICES) {
-            const int i = CELL_FORMS + JOINED * (row / JOINT_ROWS) + k, value = windows[i] + rest % CHOICES;
+        u32 dead = pair ? 0 : rows[word];
+        for (int i = 2 * pair; i < 2 * pair + 2 && i < EVENS; i++, rest /= CHOICES) {
+            const int value = windows[i] + rest % CHOICES;
             if (rest % CHOICES < EVEN_WINDOW && value >= -REACH && value <= REACH)
                 dead |= rows[(1 + i * VALUES + REACH - value) * (TILE / 32) + word];
         }

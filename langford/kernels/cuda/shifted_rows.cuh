@@ -92,17 +92,18 @@ struct Term {
 };
 struct Counts {
     HalfBytes low[1 << LOW_BITS], inner[2][16];
+    HalfBytes apart[4];   // so that the images are in other banks
 };
 struct Tables {
     Bits joint[LINES * LINE];
-    Bytes high[SLOTS][HIGH];                 // with counts of the other bits: BIAS minus the form
+    Bytes high[SLOTS][HIGH + 1];             // with counts of the other bits: BIAS minus the form
     Bytes low[(1 << LOW_BITS) * SLOTS];      // with high: BIAS plus the number of the row
     Counts counts[SLOTS];
     Term term[FORMS][SLOTS];                 // by place
 };
 
 // Where its tables are in it, in bytes.
-constexpr int HIGHS = sizeof(Bits) * LINES * LINE, COUNTS = HIGHS + sizeof(Bytes) * (SLOTS * HIGH + (SLOTS << LOW_BITS));
+constexpr int HIGHS = sizeof(Bits) * LINES * LINE, COUNTS = HIGHS + sizeof(Bytes) * (SLOTS * (HIGH + 1) + (SLOTS << LOW_BITS));
 constexpr int LOW_COUNTS = COUNTS, FIRST_COUNTS = LOW_COUNTS + (sizeof(HalfBytes) << LOW_BITS);
 constexpr int SECOND_COUNTS = FIRST_COUNTS + 16 * sizeof(HalfBytes);
 static_assert(sizeof(Tables) == COUNTS + SLOTS * sizeof(Counts) + sizeof(Term) * FORMS * SLOTS, "no gaps");

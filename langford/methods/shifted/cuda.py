@@ -49,8 +49,8 @@ class Settings:
         tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
         windows: inner sums of an odd form that have a row, by place in its group, of as many places as a group has
             at most.
-        joints: joint groups of even forms, fewer where there are few.
-        joined: forms of such a group, 2 or 3.
+        joints: pairs of even forms whose dead v's are read for every u, fewer where there are few; those of the others
+            are kept from u to u.
         even_window: values of an even form that have a row in them.
         run: u's that a block takes at once.
         threads: per block.
@@ -61,7 +61,6 @@ class Settings:
     tile_bits: int = 20
     windows: tuple[int, ...] = (4, 3, 3)
     joints: int = 3
-    joined: int = 2
     even_window: int = 7
     run: int = 16
     threads: int = 256
@@ -88,8 +87,7 @@ def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
         "IMAGES": images(plan),
         "TILE_BITS": max(LEAST_TILE_BITS, min(settings.tile_bits, free)),
         **places(forms, settings.windows),
-        "JOINTS": min(settings.joints, evens // settings.joined),
-        "JOINED": settings.joined,
+        "JOINTS": min(settings.joints, max(0, (evens - 1) // 2)),
         "EVEN_WINDOW": settings.even_window,
         "RUN": settings.run,
         "THREADS": settings.threads,
@@ -160,8 +158,7 @@ class ShiftedOnGpu:
         self._room = 1 << int(made["TILE_BITS"])  # type: ignore[call-overload]
         self._u_block_bits = min(settings.u_block_bits, self._u_free)
         self._evens = len(plan.forms.even)
-        rows = (settings.even_window + 1) ** settings.joined
-        self._joint_rows = max(1, int(made["JOINTS"]) * rows)  # type: ignore[call-overload]
+        self._joint_rows = max(1, -(-self._evens // 2)) * (settings.even_window + 1) ** 2
         self._even_window = settings.even_window
         self._row_count = 1 + self._evens * (2 * int(made["REACH"]) + 1)  # type: ignore[call-overload]
         self._set_forms(split.u_order(prefix, INNER_BITS))
@@ -270,7 +267,7 @@ class ShiftedOnGpu:
         joint = program.zeros((self._joint_rows, self._room // 32), np.uint32)
         program.launch("join_even_rows", tile.rows, windows, joint)
         program.launch(
-            "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits), tile.rows,
+            "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
             joint, windows, tile.keys, self._cells, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
             np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
         )  # fmt: skip
