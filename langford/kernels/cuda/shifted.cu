@@ -18,7 +18,7 @@
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
 constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
 constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
-constexpr int QUEUE = 31 + STEPS * 2 * 32;
+constexpr int QUEUE = 31 + (AT_ONCE == 1 ? 1 : STEPS) * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
@@ -183,8 +183,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
             if (u_weight != weight) settle_sum();
             weight = u_weight;
             if (threadIdx.x == 0) shared.next = 0;
-            for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) shared.own.terms[k / SLOTS][k % SLOTS] = {};
-            __syncthreads();
             find_even_rows(shared, u, windows);
             find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
@@ -280,6 +278,17 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 const u32 tag = own_tag + (chunk * CHUNK << ROW_SHIFT);
                 read_ahead();
                 __syncwarp();
+#if AT_ONCE == 1
+#pragma unroll 1
+                for (int step = 0; step < STEPS; step++) {
+                    Bits gone[1][2];
+                    scan_step<0, 1>(gone, high, low + step * (STEP * SLOTS * sizeof(Bytes)), dead_from + step * (STEP * 32), minus_bias, column);
+                    push(gone[0][0], tag + (step * STEP << ROW_SHIFT));
+                    push(gone[0][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
+                    __syncwarp();
+                    while (waiting >= lacking) round();
+                }
+#else
                 Bits gone[STEPS][2];
                 scan_step<0, STEPS>(gone, high, low, dead_from, minus_bias, column);
 #pragma unroll
@@ -289,6 +298,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 }
                 __syncwarp();
                 while (waiting >= lacking) round();
+#endif
             }
             push(points, of_points);
             // What is left in all queues, dealt out to all warps.

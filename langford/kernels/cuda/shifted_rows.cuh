@@ -110,22 +110,28 @@ static_assert(sizeof(Tables) == COUNTS + SLOTS * sizeof(Counts) + sizeof(Term) *
 
 __device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
 
-// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader; all 0 before.
+// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader.
 // fixed: elements that are −1 in the whole tile.  Four threads share the bits of a form.
 __device__ inline void find_terms(Term (*terms)[SLOTS], i64 u, i64 fixed, int bits, bool negative) {
-    for (int k = threadIdx.x; k < FORMS * SLOTS * 4; k += THREADS) {
-        const int f = k / 4 / SLOTS, slot = k / 4 % SLOTS;
-        Linear form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
-        if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
-        if (negative && f == 0) form = {form.minus, form.plus, -form.start};
+    for (int base = 0; base < FORMS * SLOTS * 4; base += THREADS) {
+        const int k = base + threadIdx.x, f = k / 4 / SLOTS, slot = k / 4 % SLOTS, part = k % 4;
+        Linear form = {};
+        if (f < FORMS) {
+            form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
+            if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
+            if (negative && f == 0) form = {form.minus, form.plus, -form.start};
+        }
         u32 plus = 0, minus = 0;
-        for (int bit = k % 4; bit < bits; bit += 4) {
+        for (int bit = part; bit < bits; bit += 4) {
             plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
             minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
         }
-        atomicOr(&terms[f][slot].plus, plus);
-        atomicOr(&terms[f][slot].minus, minus);
-        if (k % 4 == 0) terms[f][slot].start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
+        for (int distance = 1; distance < 4; distance *= 2) {
+            plus |= __shfl_xor_sync(~0u, plus, distance);
+            minus |= __shfl_xor_sync(~0u, minus, distance);
+        }
+        const int start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
+        if (f < FORMS && part == 0) terms[f][slot] = {plus, minus, start, 0};
     }
 }
 

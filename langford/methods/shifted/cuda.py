@@ -63,6 +63,7 @@ class Settings:
     joints: int = 3
     even_window: int = 7
     run: int = 16
+    at_once: int = 1
     threads: int = 256
     min_blocks: int = 2
     u_block_bits: int = U_BLOCK_BITS
@@ -90,6 +91,7 @@ def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
         "JOINTS": min(settings.joints, max(0, (evens - 1) // 2)),
         "EVEN_WINDOW": settings.even_window,
         "RUN": settings.run,
+        "AT_ONCE": settings.at_once,
         "THREADS": settings.threads,
         "MIN_BLOCKS": settings.min_blocks,
     }
