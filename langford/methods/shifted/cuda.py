@@ -63,7 +63,7 @@ class Settings:
     joints: int = 3
     even_window: int = 7
     run: int = 16
-    at_once: int = 1
+    at_once: int = 2
     threads: int = 256
     min_blocks: int = 2
     u_block_bits: int = U_BLOCK_BITS
@@ -204,7 +204,10 @@ class ShiftedOnGpu:
         plan = self._plan
         u_prefixes, v_prefixes = plan.prefixes(index)
         symmetric = images(plan) > 1
-        # The images of a pair have the v's of the other prefix of the class.
+        if symmetric and len(v_prefixes) < len(u_prefixes):
+            # The mirror exchanges the components.  The images of a pair have the v's of the other prefix of the
+            # class; where it has only one, each pair is found twice.
+            u_prefixes, v_prefixes = v_prefixes, u_prefixes
         tiles = [
             first
             for prefix in (v_prefixes[:1] if symmetric else v_prefixes)
