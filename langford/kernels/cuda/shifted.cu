@@ -16,9 +16,9 @@
 #include "shifted_terms.cuh"
 
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
-constexpr int CHUNK = 16;                          // rows that a warp reads at a time, half a row a lane
-constexpr int TURNS = IMAGES > 1 ? 2 : 1;          // in each a lane does two images, or one
-constexpr int QUEUE = 31 + (IMAGES > 1 ? 2 : 1) * 32 * (AT_ONCE == 1 ? 1 : TURNS);
+constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
+constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
+constexpr int QUEUE = 31 + (AT_ONCE == 1 ? 1 : STEPS) * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
@@ -30,14 +30,17 @@ struct Queue {
     u32 tag[QUEUE];
 };
 constexpr int TAGS = sizeof(Bits) * QUEUE;   // where they are in a queue, in bytes
-struct alignas(128) Shared {
+struct alignas(32) Shared {
     Tables tables;
     union {
         struct {
             Bits single[SINGLE_ROWS * LINE];
             Term terms[FORMS][SLOTS];
         } own;
-        Queue queue[WARPS];
+        struct {
+            alignas(32) Bits dead[WARPS][2 * CHUNK];
+            Queue queue[WARPS];
+        } scan;
     };
     Total totals[WARPS];
     int base, next, left[WARPS];
@@ -91,6 +94,22 @@ __device__ inline u32 take_point(Bits &dead, u32 tag) {
     return tag + (first ? 0 : second ? 32 : third ? 64 : 96) + bit;
 }
 __device__ inline bool any_living(const Bits &dead) { return ~(dead.word[0] & dead.word[1] & dead.word[2] & dead.word[3]); }
+// The dead points of a step's rows and of those behind it, two halves each.
+template <int STEP_NUMBER, int COUNT>
+__device__ inline void scan_step(Bits (*gone)[2], const Bytes &high, u32 low, u32 dead, u32 minus_bias, u32 column) {
+    if constexpr (STEP_NUMBER < COUNT) {
+        constexpr int ROW = STEP_NUMBER * STEP;
+        const Chosen chosen = choose_rows<ROW * SLOTS * int(sizeof(Bytes))>(high, low, minus_bias, column);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            Bits &here = gone[STEP_NUMBER][half];
+            here = load_bits<ROW * 32>(dead ^ 16 * half);
+            unite_rows<0>(here, chosen, 16 * half);
+        }
+        scan_step<STEP_NUMBER + 1, COUNT>(gone, high, low, dead, minus_bias, column);
+    }
+}
+
 constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
 
 // The odd factors at a point; the address is that of the tables.
@@ -139,15 +158,14 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
 #ifdef LANGFORD_HOST
     shared_base = reinterpret_cast<char *>(shared_memory);
 #endif
-    // A lane has half of a row, and in each turn computes where the joint rows of one image are; its neighbour, with the
-    // other half, does so for another image, and they exchange this.  A quarter of a warp has four rows and in all
-    // of them other images, so that its 16-byte blocks of a joint row are in different banks.
-    const int half = lane % 2, own_row = lane / 2, own_image = own_row % 4 ^ half;
-    const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * own_image + 16 * half);
+    // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
+    const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
+    const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * slot + 16 * other);
     const u32 tables_at = shared_address(&tables), next_at = shared_address(&shared.next);
-    const u32 low_from = shared_address(&tables.low[own_row * SLOTS + own_image]), queue_at = shared_address(&shared.queue[warp]);
-    const u32 high_from = shared_address(tables.high[own_image]), other_high_from = shared_address(tables.high[own_image ^ 2]);
-    const u32 below = (1u << lane) - 1, own_tag = u32(own_image) << SLOT_SHIFT | own_row << ROW_SHIFT | half << 7;
+    const u32 dead_to = shared_address(&shared.scan.dead[warp][lane]);
+    const u32 dead_from = shared_address(&shared.scan.dead[warp][2 * own_row + other]);
+    const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]), queue_at = shared_address(&shared.scan.queue[warp]);
+    const u32 below = (1u << lane) - 1, own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | other << 7;
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -229,7 +247,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
             };
             u32 joint_at[JOINTS + 1];
             for (int g = 0; g < JOINTS; g++) joint_at[g] = kept(shared.joint_row[KEPT + g] * (2 * ROWS) + lane);
-            Bits ahead[JOINTS + 1];
+            Bits ahead[BLOCKS][JOINTS + 1];
             constexpr u32 CHUNKS = ROWS / CHUNK;
             u32 chunk;
             auto read_ahead = [&] {
@@ -237,44 +255,47 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 if (lane == 0) chunk = count_up(next_at);
                 chunk = __shfl_sync(~0u, chunk, 0);
                 if (chunk >= CHUNKS) return;
-                ahead[JOINTS] = cells[cell_at + chunk * (2 * CHUNK)];
 #pragma unroll
-                for (int g = 0; g < JOINTS; g++) ahead[g] = joint[joint_at[g] + chunk * (2 * CHUNK)];
+                for (int k = 0; k < BLOCKS; k++) {
+                    ahead[k][JOINTS] = cells[cell_at + (chunk * (2 * CHUNK) + 32 * k)];
+#pragma unroll
+                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
+                }
             };
             read_ahead();
             while (chunk < CHUNKS) {
                 if (rounds >= MOST_ROUNDS) settle_sum();
-                Bits dead = ahead[JOINTS];
 #pragma unroll
-                for (int g = 0; g < JOINTS; g++) unite(dead, ahead[g]);
-                const u32 high = chunk / (BATCH / CHUNK) * sizeof(Bytes);
+                for (int k = 0; k < BLOCKS; k++) {
+                    Bits gone = ahead[k][JOINTS];
+#pragma unroll
+                    for (int g = 0; g < JOINTS; g++) unite(gone, ahead[k][g]);
+                    if (k) store_bits<32 * 16>(dead_to, gone);
+                    else store_bits<0>(dead_to, gone);
+                }
+                const Bytes high = tables.high[slot][chunk / (BATCH / CHUNK)];
                 const u32 low = low_from + chunk % (BATCH / CHUNK) * (CHUNK * SLOTS * sizeof(Bytes));
                 const u32 tag = own_tag + (chunk * CHUNK << ROW_SHIFT);
                 read_ahead();
+                __syncwarp();
 #if AT_ONCE == 1
 #pragma unroll 1
-#else
-#pragma unroll
-#endif
-                for (int turn = 0; turn < TURNS; turn++) {
-                    Bits gone[2] = {dead, dead};
-                    const u32 images = 2 * turn;
-                    Chosen chosen = choose_rows((turn ? other_high_from : high_from) + high,
-                                                low ^ images * u32(sizeof(Bytes)), minus_bias, column ^ 32 * images);
-                    unite_rows<0>(gone[0], chosen);
-                    push(gone[0], tag ^ images << SLOT_SHIFT);
-                    if (IMAGES > 1) {
-#pragma unroll
-                        for (u32 &pair : chosen.pair) pair = __shfl_xor_sync(~0u, pair, 1) ^ 0x00100010;
-                        unite_rows<0>(gone[1], chosen);
-                        push(gone[1], tag ^ (images | 1) << SLOT_SHIFT);
-                    }
-#if AT_ONCE == 1
+                for (int step = 0; step < STEPS; step++) {
+                    Bits gone[1][2];
+                    scan_step<0, 1>(gone, high, low + step * (STEP * SLOTS * sizeof(Bytes)), dead_from + step * (STEP * 32), minus_bias, column);
+                    push(gone[0][0], tag + (step * STEP << ROW_SHIFT));
+                    push(gone[0][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
                     __syncwarp();
                     while (waiting >= lacking) round();
-#endif
                 }
-#if AT_ONCE != 1
+#else
+                Bits gone[STEPS][2];
+                scan_step<0, STEPS>(gone, high, low, dead_from, minus_bias, column);
+#pragma unroll
+                for (int step = 0; step < STEPS; step++) {
+                    push(gone[step][0], tag + (step * STEP << ROW_SHIFT));
+                    push(gone[step][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
+                }
                 __syncwarp();
                 while (waiting >= lacking) round();
 #endif
@@ -290,8 +311,8 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
                 points = ALL_DEAD;
                 if (from < WARPS) {
-                    points = shared.queue[from].dead[place];
-                    of_points = shared.queue[from].tag[place];
+                    points = shared.scan.queue[from].dead[place];
+                    of_points = shared.scan.queue[from].tag[place];
                 }
                 while (__any_sync(~0u, any_living(points))) {
                     finish();

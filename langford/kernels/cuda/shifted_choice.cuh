@@ -62,13 +62,16 @@ template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *s
     }
 }
 
-// high, low: the addresses of both parts' bytes; column: added to all; below 2^16 with the largest address.
-__device__ inline Chosen choose_rows(u32 high, u32 low, u32 minus_bias, u32 column) {
+// column: added to all; below 2^16 with the largest address.
+template <int LOW> __device__ inline Chosen choose_rows(const Bytes &high, u32 low, u32 minus_bias, u32 column) {
     u32 sum[ODD_WORDS];
+    for (int k = 0; k < 4; k++) sum[k] = high.word[k];
+    const Bits bytes = load_bits<LOW>(low);
 #pragma unroll
-    for (int k = 0; k < ODD_WORDS / 4; k++) {
-        const Bits highs = k ? load_bits<16>(high) : load_bits<0>(high), lows = k ? load_bits<16>(low) : load_bits<0>(low);
-        for (int j = 0; j < 4; j++) sum[4 * k + j] = highs.word[j] + lows.word[j];
+    for (int k = 0; k < 4; k++) sum[k] += bytes.word[k];
+    if constexpr (ODD_WORDS > 4) {
+        const Bits more = load_bits<LOW + 16>(low);
+        for (int k = 4; k < ODD_WORDS; k++) sum[k] = high.word[k] + more.word[k - 4];
     }
     Chosen chosen;
     choose_from<0>(chosen, sum, minus_bias, column);
@@ -76,11 +79,11 @@ __device__ inline Chosen choose_rows(u32 high, u32 low, u32 minus_bias, u32 colu
 }
 
 // Unites what was chosen of group G and all behind it, one half of a row of 256.
-template <int G> __device__ inline void unite_rows(Bits &dead, const Chosen &chosen) {
+template <int G> __device__ inline void unite_rows(Bits &dead, const Chosen &chosen, u32 half) {
     if constexpr (G < GROUPS) {
         constexpr int line = group_line(G);
-        const u32 pair = chosen.pair[G / 2];
-        unite(dead, load_bits<line * LINE * 16>(G % 2 ? pair >> 16 : pair & 0xFFFF));
-        unite_rows<G + 1>(dead, chosen);
+        const u32 pair = chosen.pair[G / 2], address = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
+        unite(dead, load_bits<line * LINE * 16>(address));
+        unite_rows<G + 1>(dead, chosen, half);
     }
 }
