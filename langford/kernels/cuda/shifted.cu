@@ -18,7 +18,8 @@
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
 constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
 constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
-constexpr int QUEUE = 31 + (AT_ONCE == 1 ? 1 : STEPS) * 2 * 32;
+constexpr int MOST_WAITING = SPREAD ? 95 : 31;
+constexpr int QUEUE = MOST_WAITING + (AT_ONCE == 1 ? 1 : STEPS) * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
 
@@ -136,6 +137,17 @@ __device__ inline Bytes odd_at(u32 address, u32 point) {
     return odd;
 }
 
+template <class Block> __device__ inline Block read_once(const Block *from) {
+#if !defined(LANGFORD_HOST) && NO_ALLOCATE
+    Block block;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(block.word[0]), "=r"(block.word[1]), "=r"(block.word[2]), "=r"(block.word[3]) : "l"(from));
+    return block;
+#else
+    return *from;
+#endif
+}
+
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
 //   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; keys: tile_tables;
@@ -209,7 +221,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                     point = 0;
                     points = ALL_DEAD;
                 }
-                even = keys[point & (1u << SLOT_SHIFT) - 1];
+                even = read_once(keys + (point & (1u << SLOT_SHIFT) - 1));
                 odd = odd_at(tables_at, point);
                 if (!valid)
                     for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
@@ -257,9 +269,9 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 if (chunk >= CHUNKS) return;
 #pragma unroll
                 for (int k = 0; k < BLOCKS; k++) {
-                    ahead[k][JOINTS] = cells[cell_at + (chunk * (2 * CHUNK) + 32 * k)];
+                    ahead[k][JOINTS] = read_once(cells + (cell_at + (chunk * (2 * CHUNK) + 32 * k)));
 #pragma unroll
-                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
+                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = read_once(joint + (joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)));
                 }
             };
             read_ahead();
@@ -279,14 +291,23 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 read_ahead();
                 __syncwarp();
 #if AT_ONCE == 1
+#if SPREAD
+#pragma unroll
+#else
 #pragma unroll 1
+#endif
                 for (int step = 0; step < STEPS; step++) {
                     Bits gone[1][2];
                     scan_step<0, 1>(gone, high, low + step * (STEP * SLOTS * sizeof(Bytes)), dead_from + step * (STEP * 32), minus_bias, column);
                     push(gone[0][0], tag + (step * STEP << ROW_SHIFT));
                     push(gone[0][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
                     __syncwarp();
+#if SPREAD
+                    if (waiting >= lacking) round();
+                    while (waiting > MOST_WAITING) round();
+#else
                     while (waiting >= lacking) round();
+#endif
                 }
 #else
                 Bits gone[STEPS][2];

@@ -64,6 +64,8 @@ class Settings:
     even_window: int = 7
     run: int = 16
     at_once: int = 2
+    spread: int = 0
+    no_allocate: int = 0
     threads: int = 256
     min_blocks: int = 2
     u_block_bits: int = U_BLOCK_BITS
@@ -92,6 +94,8 @@ def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
         "EVEN_WINDOW": settings.even_window,
         "RUN": settings.run,
         "AT_ONCE": settings.at_once,
+        "SPREAD": settings.spread,
+        "NO_ALLOCATE": settings.no_allocate,
         "THREADS": settings.threads,
         "MIN_BLOCKS": settings.min_blocks,
     }
