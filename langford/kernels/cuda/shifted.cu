@@ -13,18 +13,14 @@
 // shortest window to the longest).
 
 #include "shifted_choice.cuh"
+#include "shifted_points.cuh"
 #include "shifted_terms.cuh"
 
 constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
 constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
 constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
-constexpr int MOST_WAITING = SPREAD ? 95 : 31;
-constexpr int QUEUE = MOST_WAITING + (AT_ONCE == 1 ? 1 : STEPS) * 2 * 32;
+constexpr int QUEUE = 31 + STEPS * 2 * 32;
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
-constexpr u32 NO_FACTOR = 0x80808080;       // bytes that all stand for 0
-
-// A point is an image and a v of the tile (its row and its place there) as one number; a tag is that of its 128 points.
-constexpr int SLOT_SHIFT = TILE_BITS, ROW_SHIFT = INNER_BITS;
 
 struct Queue {
     Bits dead[QUEUE];
@@ -82,19 +78,6 @@ __device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *joint) 
     if (threadIdx.x < KEPT) shared.last_row[threadIdx.x] = shared.joint_row[threadIdx.x];
 }
 
-// One point that is not dead, of a mask that has any: its number, and the mask with it dead.
-__device__ inline u32 take_point(Bits &dead, u32 tag) {
-    const bool first = ~dead.word[0], second = !first && ~dead.word[1], third = !first && !second && ~dead.word[2];
-    const bool fourth = !first && !second && !third;
-    const u32 word = first ? dead.word[0] : second ? dead.word[1] : third ? dead.word[2] : dead.word[3];
-    const u32 bit = 31 - __clz(int(~word)), rest = word | 1u << bit;
-    if (first) dead.word[0] = rest;
-    if (second) dead.word[1] = rest;
-    if (third) dead.word[2] = rest;
-    if (fourth) dead.word[3] = rest;
-    return tag + (first ? 0 : second ? 32 : third ? 64 : 96) + bit;
-}
-__device__ inline bool any_living(const Bits &dead) { return ~(dead.word[0] & dead.word[1] & dead.word[2] & dead.word[3]); }
 // The dead points of a step's rows and of those behind it, two halves each.
 template <int STEP_NUMBER, int COUNT>
 __device__ inline void scan_step(Bits (*gone)[2], const Bytes &high, u32 low, u32 dead, u32 minus_bias, u32 column) {
@@ -111,42 +94,6 @@ __device__ inline void scan_step(Bits (*gone)[2], const Bytes &high, u32 low, u3
     }
 }
 
-constexpr Bits ALL_DEAD = {~0u, ~0u, ~0u, ~0u};
-
-// The odd factors at a point; the address is that of the tables.
-__device__ inline Bytes odd_at(u32 address, u32 point) {
-    constexpr int HIGH_SIZE = sizeof(Bytes), COUNT_SIZE = sizeof(HalfBytes);
-    const u32 slot = point >> SLOT_SHIFT, high = slot * (HIGH + 1) + (point >> INNER_BITS + LOW_BITS & (1 << HIGH_BITS) - 1);
-    const u32 counts_at = address + slot * sizeof(Counts);
-    const u32 low_at = counts_at + (point >> INNER_BITS & (1 << LOW_BITS) - 1) * COUNT_SIZE;
-    const u32 first_at = counts_at + (point & 15) * COUNT_SIZE, second_at = counts_at + (point >> 4 & 15) * COUNT_SIZE;
-    Bytes odd;
-#pragma unroll
-    for (int k = 0; k < ODD_WORDS / 4; k++) {
-        const Bits bytes = k ? load_bits<HIGHS + 16>(address + high * HIGH_SIZE) : load_bits<HIGHS>(address + high * HIGH_SIZE);
-        const Pair low = k ? load_pair<LOW_COUNTS + 8>(low_at) : load_pair<LOW_COUNTS>(low_at);
-        const Pair first = k ? load_pair<FIRST_COUNTS + 8>(first_at) : load_pair<FIRST_COUNTS>(first_at);
-        const Pair second = k ? load_pair<SECOND_COUNTS + 8>(second_at) : load_pair<SECOND_COUNTS>(second_at);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const u32 sum = low.word[half] + first.word[half] + second.word[half];
-            odd.word[4 * k + 2 * half] = bytes.word[2 * half] + (sum & 0x0F0F0F0F);
-            odd.word[4 * k + 2 * half + 1] = bytes.word[2 * half + 1] + (sum >> 4 & 0x0F0F0F0F);
-        }
-    }
-    return odd;
-}
-
-template <class Block> __device__ inline Block read_once(const Block *from) {
-#if !defined(LANGFORD_HOST) && NO_ALLOCATE
-    Block block;
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(block.word[0]), "=r"(block.word[1]), "=r"(block.word[2]), "=r"(block.word[3]) : "l"(from));
-    return block;
-#else
-    return *from;
-#endif
-}
 
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
@@ -192,7 +139,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 sum = {};
                 rounds = 0;
             };
-            if (u_weight != weight) settle_sum();
+            if (u_weight != weight || rounds >= MOST_ROUNDS) settle_sum();
             weight = u_weight;
             if (threadIdx.x == 0) shared.next = 0;
             find_even_rows(shared, u, windows);
@@ -221,7 +168,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                     point = 0;
                     points = ALL_DEAD;
                 }
-                even = read_once(keys + (point & (1u << SLOT_SHIFT) - 1));
+                even = keys[point & (1u << SLOT_SHIFT) - 1];
                 odd = odd_at(tables_at, point);
                 if (!valid)
                     for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
@@ -269,9 +216,9 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 if (chunk >= CHUNKS) return;
 #pragma unroll
                 for (int k = 0; k < BLOCKS; k++) {
-                    ahead[k][JOINTS] = read_once(cells + (cell_at + (chunk * (2 * CHUNK) + 32 * k)));
+                    ahead[k][JOINTS] = cells[cell_at + (chunk * (2 * CHUNK) + 32 * k)];
 #pragma unroll
-                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = read_once(joint + (joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)));
+                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
                 }
             };
             read_ahead();
@@ -290,26 +237,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 const u32 tag = own_tag + (chunk * CHUNK << ROW_SHIFT);
                 read_ahead();
                 __syncwarp();
-#if AT_ONCE == 1
-#if SPREAD
-#pragma unroll
-#else
-#pragma unroll 1
-#endif
-                for (int step = 0; step < STEPS; step++) {
-                    Bits gone[1][2];
-                    scan_step<0, 1>(gone, high, low + step * (STEP * SLOTS * sizeof(Bytes)), dead_from + step * (STEP * 32), minus_bias, column);
-                    push(gone[0][0], tag + (step * STEP << ROW_SHIFT));
-                    push(gone[0][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
-                    __syncwarp();
-#if SPREAD
-                    if (waiting >= lacking) round();
-                    while (waiting > MOST_WAITING) round();
-#else
-                    while (waiting >= lacking) round();
-#endif
-                }
-#else
                 Bits gone[STEPS][2];
                 scan_step<0, STEPS>(gone, high, low, dead_from, minus_bias, column);
 #pragma unroll
@@ -319,7 +246,6 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 }
                 __syncwarp();
                 while (waiting >= lacking) round();
-#endif
             }
             push(points, of_points);
             // What is left in all queues, dealt out to all warps.
@@ -327,8 +253,8 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
             __syncthreads();
             int left = 0;
             for (int k = 0; k < WARPS; k++) left += shared.left[k];
-            for (int chunk = 32 * warp; chunk < left; chunk += THREADS) {
-                int from = 0, place = chunk + lane;
+            for (int first = 32 * warp; first < left; first += THREADS) {
+                int from = 0, place = first + lane;
                 while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
                 points = ALL_DEAD;
                 if (from < WARPS) {

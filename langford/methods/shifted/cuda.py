@@ -15,20 +15,14 @@ from langford.devices import Device
 from langford.errors import CheckFailed
 from langford.kernels.cuda.program import Compiler, DeviceArray
 from langford.kernels.cuda.runtime import CudaProgram
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.cuda.source import source_of
 from langford.methods.shifted.components import natural
+from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import Form, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.shape import Shape
 from langford.methods.shifted.tables import OddForms
 from langford.result import PartialResult
 
-IMAGES = 4
-"""Pairs done together: u and v as they are and backwards."""
-INNER_BITS, LOW_BITS = 8, 5
-"""Lowest bits of a packed v that tell the points of a row apart, and the next ones (shifted_forms.cuh)."""
-LEAST_TILE_BITS = INNER_BITS + LOW_BITS
-U_BLOCK_BITS = 24
 MOST_ELEMENTS = 64
 LIMBS = 8
 BIAS = 128
@@ -39,83 +33,6 @@ SAMPLED = 61
 """One u in so many counts for the mean of the even values."""
 UNIT_FORM = Form(1, (), {}, 4)
 """Stands in where there is no odd form: always 4, a factor of 1."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What measurements choose; no result depends on it.
-
-    Attributes:
-        tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
-        windows: inner sums of an odd form that have a row, by place in its group, of as many places as a group has
-            at most.
-        joints: pairs of even forms whose dead v's are read for every u, fewer where there are few; those of the others
-            are kept from u to u.
-        even_window: values of an even form that have a row in them.
-        run: u's that a block takes at once.
-        threads: per block.
-        min_blocks: blocks per multiprocessor that the compiler leaves registers for.
-        u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
-    """
-
-    tile_bits: int = 20
-    windows: tuple[int, ...] = (4, 3, 3)
-    joints: int = 3
-    even_window: int = 7
-    run: int = 16
-    at_once: int = 2
-    spread: int = 0
-    no_allocate: int = 0
-    threads: int = 256
-    min_blocks: int = 2
-    u_block_bits: int = U_BLOCK_BITS
-
-
-def settings_for(plan: ShiftedPlan) -> Settings:
-    """The fastest ones known: tables of a tile that fit the second-level cache together."""
-    return Settings(tile_bits=20 if len(plan.problem.filled) <= 58 else 19)
-
-
-def definitions(plan: ShiftedPlan, settings: Settings) -> Definitions:
-    """Compile-time parameters of ``shifted.cu``."""
-    shape = Shape.of(plan.problem)
-    forms, evens = max(1, len(plan.forms.odd)), len(plan.forms.even)
-    free = len(plan.components.v) - plan.prefix_bits
-    return {
-        "FORMS": forms,
-        "EVENS": evens,
-        "ODD_WORDS": 4 if forms <= 16 else 8,
-        "EVEN_WORDS": 4 if evens <= 16 else 8,
-        "REACH": shape.reach,
-        "IMAGES": images(plan),
-        "TILE_BITS": max(LEAST_TILE_BITS, min(settings.tile_bits, free)),
-        **places(forms, settings.windows),
-        "JOINTS": min(settings.joints, max(0, (evens - 1) // 2)),
-        "EVEN_WINDOW": settings.even_window,
-        "RUN": settings.run,
-        "AT_ONCE": settings.at_once,
-        "SPREAD": settings.spread,
-        "NO_ALLOCATE": settings.no_allocate,
-        "THREADS": settings.threads,
-        "MIN_BLOCKS": settings.min_blocks,
-    }
-
-
-def places(forms: int, windows: tuple[int, ...]) -> dict[str, list[int]]:
-    """Odd forms in groups, the largest first: how many each has, the windows of their places, and these by length."""
-    count = -(-forms // len(windows))
-    sizes = [forms // count + (group < forms % count) for group in range(count)]
-    lengths = [window for size in sizes for window in windows[:size]]
-    return {
-        "GROUP_SIZES": sizes,
-        "WINDOWS": lengths,
-        "BY_LENGTH": sorted(range(forms), key=lambda place: lengths[place]),
-    }
-
-
-def images(plan: ShiftedPlan) -> int:
-    """IMAGES where a task has, with each u and v, the same backwards; else 1."""
-    return IMAGES if plan.components.reversible and plan.prefix_bits % 2 == 0 else 1
 
 
 @dataclass(frozen=True)
@@ -154,21 +71,19 @@ class ShiftedOnGpu:
             compiler: makes the program, for a GPU or for the host.
             settings: chosen by the problem if left out.
         """
-        self._plan, settings = plan, settings or settings_for(plan)
-        made = self._definitions = definitions(plan, settings)
-        self.program = compiler(source_of("shifted.cu", made), "shifted", settings.threads)
+        settings = settings or settings_for(plan)
+        self._plan, self._shape = plan, GpuShape.of(plan, settings)
+        source = source_of("shifted.cu", self._shape.definitions(settings))
+        self.program = compiler(source, "shifted", settings.threads)
         split, prefix = plan.components, plan.prefix_bits
         self._v_order = split.v_order(prefix, INNER_BITS)
         self._u_free, self._v_free = len(split.u) - prefix, len(split.v) - prefix
         self._tile_bits = min(settings.tile_bits, self._v_free)
-        self._room = 1 << int(made["TILE_BITS"])  # type: ignore[call-overload]
+        self._words = 2**self._shape.tile_bits // 32
         self._u_block_bits = min(settings.u_block_bits, self._u_free)
-        self._evens = len(plan.forms.even)
-        self._joint_rows = max(1, -(-self._evens // 2)) * (settings.even_window + 1) ** 2
         self._even_window = settings.even_window
-        self._row_count = 1 + self._evens * (2 * int(made["REACH"]) + 1)  # type: ignore[call-overload]
         self._set_forms(split.u_order(prefix, INNER_BITS))
-        self._cells = self.program.zeros((self.program.blocks, self._room // 32), np.uint32)
+        self._cells = self.program.zeros((self.program.blocks, self._words), np.uint32)
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
 
     @classmethod
@@ -201,13 +116,14 @@ class ShiftedOnGpu:
         elements = np.zeros((2, MOST_ELEMENTS), np.int64)
         elements[0, : len(u_order)], elements[1, : len(self._v_order)] = u_order, self._v_order
         self.program.set_constant("elements", elements)
-        self.program.set_constant("ends", np.array([split.u[0] + split.u[-1], split.v[0] + split.v[-1]], np.int64))
+        ends = [run[0] + run[-1] if run else 0 for run in (split.u, split.v)]
+        self.program.set_constant("ends", np.array(ends, np.int64))
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""
         plan = self._plan
         u_prefixes, v_prefixes = plan.prefixes(index)
-        symmetric = images(plan) > 1
+        symmetric = self._shape.images > 1
         if symmetric and len(v_prefixes) < len(u_prefixes):
             # The mirror exchanges the components.  The images of a pair have the v's of the other prefix of the
             # class; where it has only one, each pair is found twice.
@@ -215,9 +131,7 @@ class ShiftedOnGpu:
         tiles = [
             first
             for prefix in (v_prefixes[:1] if symmetric else v_prefixes)
-            for first in range(
-                prefix << self._v_free, (prefix + 1) << self._v_free, 1 << self._tile_bits
-            )
+            for first in range(prefix << self._v_free, (prefix + 1) << self._v_free, 1 << self._tile_bits)
         ]
         blocks = self._u_blocks(tuple(u_prefixes))
         total, residues, evaluated = self.sum_over(blocks, tiles, len(v_prefixes) if symmetric else 1)
@@ -247,7 +161,7 @@ class ShiftedOnGpu:
                     self._take_over(sums, arrays)
                     arrays = self._zero_sums()
         self._take_over(sums, arrays)
-        if images(self._plan) > 1:
+        if self._shape.images > 1:
             if sums[0] % 4 or sums[2] % 4:
                 raise CheckFailed("a pair of components and its images did not add up to a multiple of 4")
             quarter = pow(4, -1, 2**64 - 1)
@@ -273,7 +187,8 @@ class ShiftedOnGpu:
         arrays: tuple[DeviceArray, DeviceArray, DeviceArray],
     ) -> None:
         program = self.program
-        joint = program.zeros((self._joint_rows, self._room // 32), np.uint32)
+        joint_rows = self._shape.even_pairs * (self._even_window + 1) ** 2
+        joint = program.zeros((joint_rows, self._words), np.uint32)
         program.launch("join_even_rows", tile.rows, windows, joint)
         program.launch(
             "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
@@ -293,7 +208,7 @@ class ShiftedOnGpu:
         """The u's of ``count`` packed numbers from each of one or two starts on."""
         program, room = self.program, count * len(starts)
         us, keys = program.zeros(room, np.int64), program.zeros(room, np.int64)
-        totals = program.zeros(self._evens + 1, np.int64)
+        totals = program.zeros(self._shape.evens + 1, np.int64)
         first, second = [*starts, -1][:2]
         program.launch("list_us", np.int64(first), np.int64(second), np.int64(count), us, keys, totals)
         sums = program.download(totals)
@@ -305,8 +220,9 @@ class ShiftedOnGpu:
 
     def _tile(self, first: int) -> TileOnDevice:
         program = self.program
-        rows = program.zeros((self._row_count, self._room // 32), np.uint32)
-        keys = program.zeros((self._room, int(self._definitions["EVEN_WORDS"])), np.uint32)  # type: ignore[call-overload]
+        shape = self._shape
+        rows = program.zeros((1 + shape.evens * (2 * shape.reach + 1), self._words), np.uint32)
+        keys = program.zeros((2**shape.tile_bits, shape.even_words), np.uint32)
         program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys)
         fixed = int(natural(np.array([first]), self._v_order)[0])
         return TileOnDevice(fixed, rows, keys)
