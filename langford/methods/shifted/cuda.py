@@ -163,7 +163,10 @@ class ShiftedOnGpu:
         self._take_over(sums, arrays)
         if self._shape.images > 1:
             if sums[0] % 4 or sums[2] % 4:
-                raise CheckFailed("a pair of components and its images did not add up to a multiple of 4")
+                raise CheckFailed(
+                    "the images of pairs did not add up to a multiple of 4: evaluate the task again, "
+                    "and do not trust this machine if that repeats"
+                )
             quarter = pow(4, -1, 2**64 - 1)
             sums = [sums[0] // 4, sums[1] * quarter, sums[2] // 4]
         return sums[0], residue(sums[1]), sums[2]
