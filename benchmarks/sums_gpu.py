@@ -88,7 +88,7 @@ def measure(table: Table, problem: Problem, depth: int, runs: int, whole: bool) 
 
 
 def measure_shifted(table: Table, problem: Problem, depth: int, drawn: int | None) -> None:
-    """Print one row: tasks of the shifted sum drawn over the whole, or all; by wall time, with all that it needs."""
+    """Print one row: tasks of the shifted sum drawn over the whole, or all; by wall time, tables included."""
     plan: Any = langford.plan(problem, "shifted", depth)
     gpu: Any = ShiftedOnGpu(plan, partial(TimedProgram, 0))
     tasks = plan.tasks if drawn is None else Random(problem.n).sample(plan.tasks, drawn)

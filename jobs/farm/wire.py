@@ -20,7 +20,7 @@ from db.fields import text as text
 from db.states import EventKind
 from jobs.identity import PROCESS, Identity
 from langford.devices import KINDS
-from langford.methods import PlanKey
+from langford.methods import LARGEST_SEED, PlanKey
 from langford.result import BadText, Evaluation
 
 LONGEST_NONCE = 64
@@ -44,8 +44,7 @@ class CampaignInfo:
         key: its plan.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
-        standing: tasks and work by state.
-        rechecks: number of results that wait for another worker to evaluate them again.
+        standing: what is left to do.
         kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
     """
 
@@ -56,7 +55,6 @@ class CampaignInfo:
     tasks: int
     work: float
     standing: Standing
-    rechecks: int
     kernels: str
 
 
@@ -69,6 +67,7 @@ def address_document(info: CampaignInfo) -> dict[str, Any]:
         "problem": info.key.problem.name,
         "method": info.key.method,
         "depth": info.key.depth,
+        "seed": info.key.seed,
     }
 
 
@@ -80,23 +79,34 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
         "work": info.work,
         "tasks_by_state": info.standing.tasks,
         "work_by_state": info.standing.work,
-        "rechecks": info.rechecks,
+        "rechecks": info.standing.rechecks,
+        "rechecking": info.standing.rechecking,
         "kernels": info.kernels,
     }
 
 
 def info_of(document: Any) -> CampaignInfo:
     """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
-    identity = "ledger", "campaign", "name", "problem", "method", "depth", "kernels"
-    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
+    identity = "ledger", "campaign", "name", "problem", "method", "depth", "seed", "kernels"
+    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks", "rechecking"
     try:
         fields = exactly(document, *identity, *numbers)
     except BadMessage as error:
         raise BadMessage(
             f"the server describes its campaign in another way ({error}): use the server's version of langford"
         ) from error
-    key = PlanKey(problem(fields["problem"]), text(fields["method"]), integer(fields["depth"]))
-    standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
+    key = PlanKey(
+        problem(fields["problem"]),
+        text(fields["method"]),
+        integer(fields["depth"]),
+        integer(fields["seed"], 0, LARGEST_SEED),
+    )
+    standing = Standing(
+        by_state(fields["tasks_by_state"], integer),
+        by_state(fields["work_by_state"], real),
+        integer(fields["rechecks"]),
+        integer(fields["rechecking"]),
+    )
     return CampaignInfo(
         identifier(fields["ledger"]),
         identifier(fields["campaign"]),
@@ -105,7 +115,6 @@ def info_of(document: Any) -> CampaignInfo:
         integer(fields["tasks"]),
         real(fields["work"]),
         standing,
-        integer(fields["rechecks"]),
         text(fields["kernels"]),
     )
 

@@ -1,12 +1,15 @@
-"""``langford run``, ``result`` and ``retry``."""
+"""``langford run``, ``result``, ``retry`` and ``recheck``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from db import Ledger
+from db.errors import NothingChosen
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.option_groups import CampaignOptions, campaign_options, method_of
@@ -19,7 +22,7 @@ from langford.cli.options import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.parameter_types import duration
+from langford.cli.parameter_types import duration, integers
 from langford.cli.running import (
     StopSignals,
     conclude,
@@ -28,8 +31,8 @@ from langford.cli.running import (
     print_result,
     work_off,
 )
-from langford.devices import CPU, devices
-from langford.methods import PlanKey
+from langford.devices import CPU, Device, devices
+from langford.methods import Method, PlanKey, candidates
 
 GPU_TASK_SECONDS = 20.0
 """Time of a task on a GPU, unless --task-time or --depth is given."""
@@ -73,28 +76,31 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop = StopSignals()
     # Before the ledger is opened: bad input creates no ledger.
-    method_of(chosen.method_name, chosen.problem(), device)
+    choice = method_of(chosen.method_name, chosen.problem(), Device.parse(device), chosen.plan_seed)
+    fastest = replace(chosen, method_name=choice.method.name)
     if chosen.depth is not None:
-        chosen.key()
+        fastest.key()
     chosen_devices = devices(device, chosen_cores(workers))
     with Ledger(address, create=True) as ledger:
-        key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
-        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+        rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
+        key = _key_to_resume(ledger, chosen, [choice.method, *rivals])
+        new = fastest.key(chosen_devices[0], _task_seconds(task_time, device)) if key is None else key
+        campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
+        if key is None and choice.reason:
+            display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
         report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
         context.exit(conclude(campaign, report, stop, as_json))
 
 
-def _key_to_resume(ledger: Ledger, chosen: CampaignOptions) -> PlanKey | None:
-    """The plan of the campaign that the command resumes when no depth is given; None for a new campaign."""
-    if chosen.depth is not None:
-        return None
-    problem = chosen.problem()
-    method = method_of(chosen.method_name, problem)
-    for campaign in ledger.campaigns():
-        same_count = campaign.problem == problem and campaign.key.method == method.name
-        if same_count and chosen.name in (None, campaign.name):
-            return campaign.key
-    return None
+def _key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
+    """The plan of the campaign that the command resumes; None for a new campaign.
+
+    One by the first of the methods, if there is one, else by another: so the same command goes on with its campaign
+    when another method has been measured to be the fastest since.
+    """
+    keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
+    matching = [key for key in keys if chosen.matches(key)]
+    return next((key for method in methods for key in matching if key.method == method.name), None)
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
@@ -106,12 +112,18 @@ def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
     epilog="""\b
 Examples:
   langford result langford-24-polyphase-12
+  langford result langford-24-polyphase-12 --unconfirmed
   langford result --from jobs/campaigns/langford-27*.jsonl.gz"""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
 @allowed_signers_option
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Merge although results of the promised share (--replicate) wait for others.",
+)
 @json_option
 @click.pass_context
 def result(
@@ -120,14 +132,17 @@ def result(
     address: str,
     from_files: bool,
     allowed: Path | None,
+    unconfirmed: bool,
     as_json: bool,
 ) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks."""
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
+    if unconfirmed and from_files:
+        raise click.UsageError("--unconfirmed belongs to campaigns of a ledger: files say nothing of replication")
     if not from_files:
         with Ledger(address) as ledger:
-            codes = [print_result(ledger.campaign(name), as_json) for name in names]
+            codes = [print_result(ledger.campaign(name), as_json, unconfirmed) for name in names]
         context.exit(max(codes))
     files = [Path(name) for name in names]
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
@@ -146,3 +161,46 @@ def retry(name: str, address: str) -> None:
     """Put the tasks that were set aside back into the queue."""
     with Ledger(address) as ledger:
         print(f"{ledger.campaign(name).reopen()} tasks go back to the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford recheck langford-24-polyphase-12 3 17
+  langford recheck langford-24-polyphase-12 --worker node-17
+  langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
+)
+@click.argument("name")
+@click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
+@click.option("--worker", help="All results of this worker, or of all workers of this host.")
+@click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
+@click.option("--all", "everything", is_flag=True, help="All results.")
+@ledger_option
+def recheck(
+    name: str,
+    task_lists: tuple[list[int], ...],
+    worker: str | None,
+    kernel: str | None,
+    everything: bool,
+    address: str,
+) -> None:
+    """Put results in question: others evaluate them again, and the merge waits for that.
+
+    They are no votes any more.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    """
+    chosen = sorted({index for indices in task_lists for index in indices})
+    if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
+        raise click.UsageError("say which results: TASKS, --worker, --kernel or --all, one of them")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        for index in chosen:
+            campaign.plan.require(index)
+        questioned = campaign.question(chosen or None, worker, kernel)
+    if not questioned:
+        raise NothingChosen(
+            f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
+            "their hosts and kernels"
+        )
+    print(
+        f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
+    )

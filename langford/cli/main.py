@@ -33,7 +33,13 @@ COMMANDS = {
     "verify": LazyCommand(
         "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
     ),
+    "confirm": LazyCommand(
+        "langford.cli.confirm:confirm", "Count a campaign's problem again in another way, and compare the counts."
+    ),
     "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
+    "recheck": LazyCommand(
+        "langford.cli.campaigns:recheck", "Put results in question: others evaluate them again."
+    ),
     "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
     "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
     "export": LazyCommand(
@@ -58,6 +64,10 @@ COMMANDS = {
         "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun."
     ),
     "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster."),
+    "irregular": LazyCommand(
+        "langford.cli.irregular:irregular",
+        "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+    ),
     "doctor": LazyCommand(
         "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install."
     ),

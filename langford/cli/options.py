@@ -53,13 +53,22 @@ copies_option = click.option(
     "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
 )
 method_option = click.option(
-    "--method", "method_name", type=METHOD_NAMES, help="Default: the fastest that applies."
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the fastest for the problem and the device, as far as is known.",
 )
 depth_option = click.option(
     "--depth",
     "-p",
     type=int,
     help="Task depth; default: that of the campaign if it exists, else one that makes tasks of seconds to minutes.",
+)
+plan_seed_option = click.option(
+    "--seed",
+    "plan_seed",
+    type=int,
+    help="For shifted: which of its sums; each gives other partial results and the same count.  [default: 0]",
 )
 seed_option = click.option("--seed", type=int, help="Make the random choice reproducible.")
 
@@ -104,8 +113,8 @@ replicate_option = click.option(
     "--replicate",
     type=FiniteRange(0, 1),
     metavar="SHARE",
-    help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
-    "kind of device if there is one.",
+    help="Have this share of the results, and all of a worker until 10 were confirmed, evaluated again by workers "
+    "of other hosts with other tokens, with other kernels if there are any.",
 )
 token_option = click.option(
     "--token-file",

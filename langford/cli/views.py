@@ -33,6 +33,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
                     "problem": campaign.problem.name,
                     "method": campaign.key.method,
                     "depth": campaign.key.depth,
+                    "seed": campaign.key.seed,
                     "tasks": progress.tasks,
                     "work": progress.work,
                     "share_of_work": _share(campaign.work, progress.work),
@@ -42,6 +43,9 @@ def status(name: str | None, address: str, as_json: bool) -> None:
                     "confirmed": progress.confirmed,
                     "conflicts": progress.conflicts,
                     "rechecks": progress.rechecks,
+                    "share": campaign.recheck_share,
+                    "drawn": progress.replication.drawn,
+                    "replicated": progress.replication.replicated,
                 }
                 for campaign, progress in rows
             ]
@@ -56,6 +60,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
             "confirmed": progress.confirmed,
             "in conflict": progress.conflicts,
             "to recheck": progress.rechecks,
+            f"of {progress.replication.drawn:,} replicated": progress.replication.replicated,
         }
         table.add_row(
             Text(plain(campaign.name)),

@@ -101,12 +101,47 @@ def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run,
     conflict = langford("result", NAME)
     settles = f"langford run langford 12 --method polyphase --depth 8 --name {NAME}"
     assert (conflict.returncode, settles in conflict.stderr) == (4, True)
-    settled = langford(*settles.split()[1:], "--json")
+    # The file is evidence and no vote; this machine has voted: it waits for another host, or for the operator.
+    again = langford(*settles.split()[1:], "--json")
+    assert (again.returncode, again.stdout, "conflicting results" in again.stderr) == (4, "", True)
+    settled = langford(*settles.split()[1:], "--json", host="elsewhere")
     assert (settled.returncode, json.loads(settled.stdout)["agrees"]) == (0, True)
 
 
+def test_the_operator_settles_a_conflict(langford: Run, wrong_file: Path) -> None:
+    assert langford("import", wrong_file.name).returncode == 4
+    assert langford("verify", NAME, "--tasks", "3").returncode == 4  # nothing waits: the ledger stays as it is
+    assert langford("result", NAME).returncode == 4
+    questioned = langford("recheck", NAME, "3")
+    assert (questioned.returncode, "1 results" in questioned.stdout) == (0, True)
+    waits = langford("result", NAME)
+    assert (waits.returncode, f"`langford verify {NAME} --waiting`" in waits.stderr) == (4, True)
+    decided = langford("verify", NAME, "--waiting")
+    assert (decided.returncode, "decided   3" in decided.stdout) == (4, True)
+    assert "is the result now" in decided.stderr
+    assert json.loads(langford("result", NAME, "--json").stdout)["agrees"] is True
+    assert "no result" in langford("verify", NAME, "--waiting").stdout
+
+
+def test_results_are_put_in_question_by_task_worker_and_kernel(langford: Run) -> None:
+    again = ["run", "langford", "12", "--depth", "8", "--json"]
+    count = json.loads(langford(*again).stdout)
+    [first, *_] = json.loads(langford("tasks", NAME, "--json").stdout)
+    host = json.loads(first["provenance"])["host"]
+    for number, chosen in ((3, ["0", "2,3"]), (6, ["--worker", host]), (6, ["--kernel", count["kernels"]])):
+        questioned = langford("recheck", NAME, *chosen)
+        assert questioned.returncode == 0, questioned.stderr
+        assert f"{number} results of {NAME} are in question" in questioned.stdout
+        assert langford("result", NAME).returncode == 4
+        assert json.loads(langford(*again).stdout)["count"] == "108144"  # the same machine, once more
+    refused = langford("recheck", NAME, "--kernel", "0123")
+    assert (refused.returncode, "no such result" in refused.stderr) == (2, True)
+    for unclear in ([], ["1", "--all"], ["99"]):
+        assert langford("recheck", NAME, *unclear).returncode == 2
+
+
 def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> None:
-    for method, depth in (("godfrey", "4"), ("miller", "2"), ("polyphase", "4")):
+    for method, depth in (("godfrey", "4"), ("miller", "2"), ("polyphase", "4"), ("shifted", "4")):
         name = f"langford-8-{method}-{depth}"
         assert langford("run", "langford", "8", "--method", method, "--depth", depth).returncode == 0
         done = langford("verify", name, "--sample", "100%", "--json")
@@ -119,6 +154,10 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
     assert (other_search.returncode, "regular, as sums" in other_search.stdout) == (0, True)
     not_comparable = langford("verify", "langford-8-godfrey-4", "--method", "polyphase")
     assert (not_comparable.returncode, "langford count --method polyphase" in not_comparable.stderr) == (2, True)
+    assert "langford confirm NAME --method polyphase" in not_comparable.stderr
+    all_checks = langford("verify", "langford-8-shifted-4", "--all-checks")
+    for piece in ("there are no zero bits to check", "this sum forces none", "mirror images pair up"):
+        assert piece in all_checks.stdout
     assert langford("run", "langford", "8", "--method", "miller", "--depth", "8").returncode == 0
     deepest = langford("verify", "langford-8-miller-8", "1")
     assert (deepest.returncode, "in the same split" in deepest.stdout) == (0, True)
@@ -126,12 +165,16 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run) -> None:
-    for method in ("godfrey", "polyphase"):
-        assert langford("run", "langford", "11", "--method", method, "--depth", "8").returncode == 0
-        done = langford("verify", f"langford-11-{method}-8", "--tasks", "0,1", "--device", "host")
+    for method, depth in (("godfrey", "8"), ("polyphase", "8"), ("miller", "2"), ("regular", "2")):
+        assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
+        done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
         assert done.returncode == 0, done.stderr
         assert "compiled for this processor" in done.stdout
         assert "2 of " in done.stdout
+    nothing_left = langford("run", "langford", "7", "--method", "miller", "--depth", "6")
+    assert nothing_left.returncode == 0
+    refused = langford("verify", "langford-7-miller-6", "0", "--device", "host")
+    assert (refused.returncode, "place every colour" in refused.stderr) == (2, True)
 
 
 def test_nothing_to_verify_is_a_failure(langford: Run) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import CheckFailed
+from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, DeviceArray
 from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import source_of
@@ -90,6 +91,11 @@ class ShiftedOnGpu:
     def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
         """The evaluator for a GPU; raises NoGpu."""
         return cls(plan, partial(CudaProgram, device.index))
+
+    @classmethod
+    def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
+        """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
+        return cls(plan, HostProgram, replace(settings_for(plan), threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
         """Fill in what does not change from task to task."""
