@@ -19,7 +19,7 @@ from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
-from langford.methods.shifted.forms import Form, half_forms
+from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import OddForms
 from langford.result import PartialResult
@@ -32,8 +32,6 @@ UNKEPT_LAUNCHES = 2**10
 32 bits to each limb, stay below 2^58."""
 SAMPLED = 61
 """One u in so many counts for the mean of the even values."""
-UNIT_FORM = Form(1, (), {}, 4)
-"""Stands in where there is no odd form: always 4, a factor of 1."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,9 @@ class ShiftedOnGpu:
     def _set_forms(self, u_order: list[int]) -> None:
         """Fill in what does not change from task to task."""
         plan, split = self._plan, self._plan.components
-        odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS)
-        columns = (odd.lags, odd.left, odd.right, odd.negative, odd.u_once, odd.u_negative, odd.constants)
-        unit = np.array([[0, 0, 0, 0, 0, 0, UNIT_FORM.constant]], np.int64)
-        self.program.set_constant("odd_forms", np.stack(columns, axis=1) if len(odd.lags) else unit)
+        # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
+        odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
+        self.program.set_constant("odd_forms", np.ascontiguousarray(odd.masks.reshape(7, -1).T))
         halves = [
             [
                 [
