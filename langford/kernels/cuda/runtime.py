@@ -82,6 +82,11 @@ class CudaProgram:
             there = self._cupy.ndarray(values.shape, values.dtype, self._module.get_global(name))
             there.set(values)
 
+    def order(self, keys: Any) -> Any:
+        """The indices that put some integers in ascending order."""
+        with self._device:
+            return self._cupy.argsort(keys)
+
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         with self._device:
