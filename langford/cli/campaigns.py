@@ -139,10 +139,19 @@ def result(
     context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first))
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford retry langford-24-polyphase-12"""
+)
 @click.argument("name")
 @ledger_option
-def retry(name: str, address: str) -> None:
+@json_option
+def retry(name: str, address: str, as_json: bool) -> None:
     """Put the tasks that were set aside back into the queue."""
     with Ledger(address) as ledger:
-        print(f"{ledger.campaign(name).reopen()} tasks go back to the queue")
+        reopened = ledger.campaign(name).reopen()
+    if as_json:
+        display.print_json({"campaign": name, "reopened": reopened})
+    else:
+        print(f"{reopened} tasks go back to the queue")
