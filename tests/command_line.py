@@ -6,8 +6,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "langford"]
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""
+
+
+def write_program(folder: Path) -> None:
+    """Write ``langford`` into a new folder, as an installation puts it on the PATH."""
+    folder.mkdir()
+    program = folder / "langford"
+    program.write_text(
+        f"#!{sys.executable} -P\nimport sys\nfrom langford.cli.main import main\n"
+        "if __name__ == '__main__':\n    sys.argv[0] = 'langford'\n    main()\n"
+    )
+    program.chmod(0o755)

@@ -17,7 +17,7 @@ from docs.scripts.commands import Entry, entries, page
 from langford import __version__
 from langford.cli.main import COMMANDS, cli
 from langford.provenance import kernel_hash
-from tests.command_line import ENVIRONMENT
+from tests.command_line import ENVIRONMENT, write_program
 
 ENTRIES = {" ".join(entry.words): entry for entry in entries()}
 GROUPS = [["--help"], ["slurm", "--help"], ["ledger", "--help"]]
@@ -108,12 +108,8 @@ def test_the_version_names_the_code_that_computes() -> None:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the program under its own name, as an installation puts it on the PATH."""
-    folder = tmp_path_factory.mktemp("bin")
-    file = folder / "langford"
-    file.write_text(
-        f"#!{sys.executable} -P\nfrom langford.cli.main import main\nimport sys\nsys.argv[0] = 'langford'\nmain()\n"
-    )
-    file.chmod(0o755)
+    folder = tmp_path_factory.mktemp("programs") / "bin"
+    write_program(folder)
     return folder
 
 
