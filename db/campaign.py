@@ -75,7 +75,7 @@ class Campaign:
 
     @property
     def key(self) -> PlanKey:
-        """Its plan's identity: problem, method and depth."""
+        """Its plan's identity: problem, method, depth and seed."""
         return self.record.key
 
     @property
@@ -227,7 +227,8 @@ class Campaign:
         """The command that starts another worker for the campaign."""
         problem = self.problem
         copies = "" if problem.copies == 2 else f" --copies {problem.copies}"
-        plan = f"--method {self.key.method} --depth {self.key.depth}"
+        seed = f" --seed {self.key.seed}" if self.key.seed else ""
+        plan = f"--method {self.key.method} --depth {self.key.depth}{seed}"
         return f"`langford run {problem.variant} {problem.n}{copies} {plan} --name {self.name}` on this ledger"
 
     # -- views ----------------------------------------------------------------------------

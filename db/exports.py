@@ -1,8 +1,8 @@
 """Results as files, which one ledger exports and another one imports.
 
 An export is gzipped text with one JSON document per line: a header that names the campaign; each provenance
-once; the results by task; and at the end the SHA-256 of all bytes before it.  Equal results give equal bytes,
-so that an export can be kept under version control.
+once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a seed only if it is
+not 0.  Equal results give equal bytes, so that an export can be kept under version control.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Export:
 
     Attributes:
         name: of the campaign.
-        key: its plan: problem, method and depth.
+        key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
         results: of the tasks that are done, each with time and provenance.
     """
@@ -49,6 +49,7 @@ class Export:
                 "problem": self.key.problem.name,
                 "method": self.key.method,
                 "depth": self.key.depth,
+                **({"seed": self.key.seed} if self.key.seed else {}),
                 "tasks": self.tasks,
                 "sources": len(sources),
                 "results": len(self.results),

@@ -6,6 +6,7 @@ Messages of workers (:mod:`jobs.farm.wire`) and files of results (:mod:`db.expor
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from langford.errors import LangfordError
@@ -25,9 +26,9 @@ class BadMessage(LangfordError):
     """A message or a file has a field too many, too few, too long or of another type."""
 
 
-def exactly(document: Any, *names: str) -> dict[str, Any]:
-    """The document, if it has these fields and no others; raises BadMessage."""
-    if not isinstance(document, dict) or document.keys() != set(names):
+def exactly(document: Any, *names: str, optional: Collection[str] = ()) -> dict[str, Any]:
+    """The document, if it has these fields and no others but optional ones; raises BadMessage."""
+    if not isinstance(document, dict) or document.keys() - set(optional) != set(names):
         raise BadMessage(f"expected an object with {', '.join(names)}")
     return document
 

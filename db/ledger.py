@@ -44,7 +44,7 @@ class Ledger:
 
         Args:
             name: unique in the ledger.
-            key: its plan: problem, method and depth.
+            key: its plan: problem, method, depth and seed.
             work: estimated work of each task, in the method's unit.
 
         Raises CampaignMismatch when ``name`` belongs to a different campaign, and BadName.
@@ -68,6 +68,7 @@ class Ledger:
                     problem=key.problem.name,
                     method=key.method,
                     depth=key.depth,
+                    seed=key.seed,
                     tasks=len(work),
                     work=float(sum(work)),
                     created=Now(),

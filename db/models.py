@@ -32,13 +32,14 @@ class Ledger(Base):
 
 
 class Campaign(Base):
-    """One problem × method × depth, and all its tasks.
+    """One problem × method × depth × seed, and all its tasks.
 
     Attributes:
         uuid: random; no other campaign of any ledger has it, not even one of the same name.
         problem: its name, see :meth:`langford.problem.Problem.parse`.
         method: its name.
         depth: the task depth p.
+        seed: which of the method's sums; 0 for a method that has only one.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: when.
@@ -52,6 +53,7 @@ class Campaign(Base):
     problem: Mapped[str] = mapped_column(Text)
     method: Mapped[str] = mapped_column(String(40))
     depth: Mapped[int]
+    seed: Mapped[int] = mapped_column(default=0)
     tasks: Mapped[int]
     work: Mapped[float] = mapped_column(Float(53))
     created: Mapped[float] = mapped_column(Float(53))

@@ -39,7 +39,7 @@ def campaigns(connection: Connection) -> list[CampaignRecord]:
 
 
 def _campaign_of(row: Row[Any]) -> CampaignRecord:
-    key = PlanKey(Problem.parse(row.problem), row.method, row.depth)
+    key = PlanKey(Problem.parse(row.problem), row.method, row.depth, row.seed)
     return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 

@@ -17,7 +17,7 @@ from db.exports import FORMAT, Export
 from db.fields import BadMessage, exactly, integer, problem, real, text
 from db.names import require_name
 from langford.errors import LangfordError
-from langford.methods import Plan, PlanKey, find_method, plan_of
+from langford.methods import LARGEST_SEED, Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
 
 BLOCK = 64 * 1024
@@ -66,9 +66,14 @@ def _export(documents: _Documents) -> Export:
     if isinstance(header, dict) and header.get("format") != FORMAT:
         raise BadMessage(f"its format is {header.get('format')!r:.60}, this version reads {FORMAT!r}")
     names = "format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"
-    fields = exactly(header, *names)
+    fields = exactly(header, *names, optional=["seed"])
     name = require_name(text(fields["campaign"]))
-    key = PlanKey(problem(fields["problem"]), text(fields["method"], 40), integer(fields["depth"], 0, DEEPEST))
+    key = PlanKey(
+        problem(fields["problem"]),
+        text(fields["method"], 40),
+        integer(fields["depth"], 0, DEEPEST),
+        integer(fields.get("seed", 0), 0, LARGEST_SEED),
+    )
     tasks = integer(fields["tasks"], 0, MOST_TASKS)
     results = integer(fields["results"], 0, tasks)
     sources = _sources(documents, integer(fields["sources"], 0, results))

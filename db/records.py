@@ -17,7 +17,7 @@ class CampaignRecord:
         campaign_id: its number in this ledger.
         uuid: a random UUID, unique among the campaigns of all ledgers.
         name: unique in this ledger.
-        key: its plan: problem, method and depth.
+        key: its plan: problem, method, depth and seed.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: seconds since 1970.

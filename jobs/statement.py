@@ -42,9 +42,10 @@ class Statement:
         """The statement as a text of short lines."""
         document = self.document
         coverage = document["coverage"]
+        seed = f" with seed {document['seed']}" if document.get("seed") else ""
         lines = [
             f"Verification of the campaign {document['campaign']}: {document['problem']} by {document['method']} "
-            f"at depth {document['depth']}, {coverage['tasks']} tasks.",
+            f"at depth {document['depth']}{seed}, {coverage['tasks']} tasks.",
             f"By {document['by']} on {document['host']}, {document['when']}, langford "
             f"{document['versions'].get('langford')}, kernels {document['kernels']}, device {document['device']}.",
             f"Verified: {coverage['words']}; recomputed by {document['how']}.",
@@ -101,7 +102,7 @@ def statement_of(
 
     Args:
         name: of the campaign.
-        plan_fields: its problem, method and depth.
+        plan_fields: its problem, method, depth and seed.
         comparisons: the tasks that were compared.
         coverage: how much of the campaign they are.
         how: the recomputation, in words.

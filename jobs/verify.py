@@ -151,7 +151,8 @@ def recomputation(plan: Plan, method_name: str | None, device: Device | None) ->
             raise NotComparable(
                 f"no task of {plan.method.name} can be compared with tasks of {other.method.name}: leave --method "
                 "out to compare tasks, or compare the whole count with "
-                f"`langford count --method {other.method.name}`"
+                f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
+                f"`langford count --method {other.method.name}`)"
             )
     deeper = other.deeper()
     owners = None if deeper is None else plan.owners(deeper)
@@ -164,14 +165,14 @@ def recomputation(plan: Plan, method_name: str | None, device: Device | None) ->
             plan.owners(other),
         )
     assert owners is not None
+    seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
+    how = f"{chosen.method.name}{seed}, {split}, by "
     if device is None:
-        kernel = "the kernel of the GPU, compiled for this processor"
-        return Recomputation(
-            chosen, owners, CPU, host_evaluator(chosen), f"{chosen.method.name}, {split}, by {kernel}"
-        )
+        how += "the kernel of the GPU, compiled for this processor"
+        return Recomputation(chosen, owners, CPU, host_evaluator(chosen), how)
     chosen.evaluator(device)
-    kernel = "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
-    return Recomputation(chosen, owners, device, None, f"{chosen.method.name}, {split}, by {kernel}")
+    how += "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
+    return Recomputation(chosen, owners, device, None, how)
 
 
 def sample_size(text: str, done: int) -> int:
@@ -230,10 +231,14 @@ def check_all(campaign: Campaign, export: Export) -> list[str]:
 
     Raises CheckFailed, ConflictingResults or UntrustedResults.
     """
-    for evaluation in export.results:
-        campaign.plan.expectation(evaluation.result.index).check(evaluation.result)
+    expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
+    for evaluation, expectation in zip(export.results, expectations, strict=True):
+        expectation.check(evaluation.result)
     campaign.results()
+    checked = "residue, zero bits and bounds"
+    if not any(expectation.zero_bits for expectation in expectations):
+        checked = "residue and bounds (there are no zero bits to check)"
     return [
-        f"residue, zero bits and bounds of all {len(export.results):,} stored results",
+        f"{checked} of all {len(export.results):,} stored results",
         "no conflict, and no result that rests on a distrusted worker alone",
     ]

@@ -9,12 +9,24 @@ from queue import SimpleQueue
 
 from langford import estimation, explicit
 from langford.devices import KINDS, Device, devices
-from langford.methods import Count, Plan, PlanKey, default_method, find_method, merge, plan_of, task_depth
+from langford.methods import (
+    Count,
+    Plan,
+    PlanKey,
+    default_method,
+    fastest_method,
+    find_method,
+    merge,
+    plan_of,
+    task_depth,
+)
 from langford.problem import Problem
 from langford.result import PartialResult
 
 
-def count(problem: Problem | int, method: str | None = None, device: str | Device = "cpu") -> int:
+def count(
+    problem: Problem | int, method: str | None = None, device: str | Device = "cpu", seed: int | None = None
+) -> int:
     """The exact number of arrangements, as the literature counts it (see Problem.published).
 
     >>> import langford
@@ -27,15 +39,19 @@ def count(problem: Problem | int, method: str | None = None, device: str | Devic
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: "polyphase", "shifted", "godfrey", "miller" or "regular"; by default the fastest that applies.
+        method: "polyphase", "shifted", "godfrey", "miller" or "regular"; by default the fastest that applies, on
+            this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
+        seed: for "shifted", which of its sums; the count is the same with each.
 
     Raises:
-        BadProblem, MethodDoesNotApply, BadDevice, NoGpu: as their messages say.
+        BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
-    split = plan(problem, method, device=device)
     chosen = Device.parse(str(device))
+    if method is None:
+        method = fastest_method(problem_of(problem), chosen, seeded=seed is not None).method.name
+    split = plan(problem, method, device=device, seed=seed)
     split.method.require_kernel(chosen.kind)
     every = str(device) in KINDS
     merged, _ = count_tasks(split, devices(chosen.kind) if every else [chosen])
@@ -47,8 +63,11 @@ def plan(
     method: str | None = None,
     depth: int | None = None,
     device: str | Device = "cpu",
+    seed: int | None = None,
 ) -> Plan:
     """A problem split into independent tasks, for people who run them on a farm of their own.
+
+    The same arguments give the same plan on every machine.
 
     >>> import langford
     >>> plan = langford.plan(12, depth=8)
@@ -60,16 +79,17 @@ def plan(
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: by default the fastest that applies.
+        method: by default the first that applies, "polyphase" for pairs.
         depth: the task depth p; by default a rule chooses, for the kind of ``device``.
+        seed: for "shifted", which of its sums.
 
-    Raises BadProblem, MethodDoesNotApply or BadDepth.
+    Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """
     chosen = problem_of(problem)
-    applied = find_method(method, chosen) if method else default_method(chosen)
+    applied = find_method(method, chosen) if method else default_method(chosen, seeded=seed is not None)
     if depth is None:
         depth = task_depth(chosen, applied, Device.parse(str(device)))
-    return plan_of(PlanKey(chosen, applied.name, depth))
+    return plan_of(PlanKey(chosen, applied.name, depth, applied.chosen_seed(seed)))
 
 
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:

@@ -1,6 +1,7 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0007": ["ALTER TABLE campaign DROP COLUMN seed"],
     "0006": ["ALTER TABLE token DROP COLUMN expires", "ALTER TABLE token DROP COLUMN label"],
     "0005": [
         "DROP TABLE ledger",

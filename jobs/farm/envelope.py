@@ -30,6 +30,8 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
     except (ValueError, RecursionError) as error:
         raise BadMessage(f"it is not a result, or is cut short ({error})") from error
     address = wire.address_document(info)
+    if isinstance(document, dict):
+        document.setdefault("seed", 0)  # earlier versions knew no seeds
     if not isinstance(document, dict) or not {*address, "kernels"} <= set(document):
         raise BadMessage("it does not say which campaign it belongs to")
     for name, expected in address.items():

@@ -20,7 +20,7 @@ from db.fields import text as text
 from db.states import EventKind
 from jobs.identity import PROCESS, Identity
 from langford.devices import KINDS
-from langford.methods import PlanKey
+from langford.methods import LARGEST_SEED, PlanKey
 from langford.result import BadText, Evaluation
 
 LONGEST_NONCE = 64
@@ -69,6 +69,7 @@ def address_document(info: CampaignInfo) -> dict[str, Any]:
         "problem": info.key.problem.name,
         "method": info.key.method,
         "depth": info.key.depth,
+        "seed": info.key.seed,
     }
 
 
@@ -87,7 +88,7 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
 
 def info_of(document: Any) -> CampaignInfo:
     """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
-    identity = "ledger", "campaign", "name", "problem", "method", "depth", "kernels"
+    identity = "ledger", "campaign", "name", "problem", "method", "depth", "seed", "kernels"
     numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
     try:
         fields = exactly(document, *identity, *numbers)
@@ -95,7 +96,12 @@ def info_of(document: Any) -> CampaignInfo:
         raise BadMessage(
             f"the server describes its campaign in another way ({error}): use the server's version of langford"
         ) from error
-    key = PlanKey(problem(fields["problem"]), text(fields["method"]), integer(fields["depth"]))
+    key = PlanKey(
+        problem(fields["problem"]),
+        text(fields["method"]),
+        integer(fields["depth"]),
+        integer(fields["seed"], 0, LARGEST_SEED),
+    )
     standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
     return CampaignInfo(
         identifier(fields["ledger"]),

@@ -1,14 +1,18 @@
 """A forecast of the time of a count.
 
-The work of a sum is known exactly, in points; its speed is measured on one small task of the same kind.
+The work of a sum is known exactly, in points; its speed is measured on one task of the same kind, which must not be
+too small: a task of `shifted` makes tables for each u, whatever the number of its points.
 The work of a search is not known: the time of a smaller problem is measured and multiplied by a factor for each
 further colour, which benchmarks have shown.
 """
 
 from __future__ import annotations
 
+import time
+
 from jobs.evaluation import evaluate
-from langford.methods import Method
+from langford.methods import Method, Plan
+from langford.methods.plan import Speed
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
 
@@ -20,18 +24,33 @@ def core_seconds(problem: Problem, method: Method) -> float:
         return 0.0
     probe = _smaller(problem, speed.probe)
     if speed.growth is None:
-        return _summed(problem, probe, method)
+        return _summed(problem, probe, method, speed)
     return _searched(probe, method) * speed.growth ** (problem.n - probe.n)
 
 
-def _summed(problem: Problem, probe: Problem, method: Method) -> float:
+def _summed(problem: Problem, probe: Problem, method: Method, speed: Speed) -> float:
     """Seconds of one core for a sum, from one task of a smaller problem."""
-    plan = method.plan(probe, method.depths(probe)[-1] // 2 // 4 * 4)
+    plan = probing_plan(probe, method, speed.points)
     task = int(plan.work.argsort()[len(plan.work) // 2])
     points = float(method.plan(problem, method.suggested_depth(problem)).work.sum())
-    # A point takes longer the more sums it has, and the wider they are.
-    growth = (problem.n / probe.n) ** 2
-    return evaluate(plan, task).seconds / float(plan.work[task]) * points * growth
+    plan.evaluator()
+    start = time.thread_time()
+    evaluate(plan, task)
+    seconds = time.thread_time() - start
+    widening: float = (problem.n / probe.n) ** speed.widening
+    return seconds / float(plan.work[task]) * points * widening
+
+
+def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
+    """A plan of a problem whose tasks have so many points, or fewer where no plan has tasks of that size."""
+    depths = method.depths(probe)
+    if points is None:
+        return method.plan(probe, depths[-1] // 2 // 4 * 4)
+    for depth in depths:
+        plan = method.plan(probe, depth)
+        if plan.work.max() <= points:
+            break
+    return plan
 
 
 def _searched(probe: Problem, method: Method) -> float:

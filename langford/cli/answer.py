@@ -21,6 +21,7 @@ def print_answer(
     as_json: bool,
     how_to_find: str,
     more: Mapping[str, object] | None = None,
+    chosen: str = "",
 ) -> ExitCode:
     """Print a count with its checks, as text or JSON, and compare it with what is known of it.
 
@@ -33,6 +34,7 @@ def print_answer(
         as_json: whether to print a JSON object; ``agrees`` in it is true, false or null.
         how_to_find: said when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
+        chosen: why this method; empty when it was given, or was the only one.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
@@ -63,6 +65,8 @@ def print_answer(
                 f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
                 f"{display.duration(seconds)} {used}{rate}"
             )
+            if chosen:
+                print(f"  chosen    {method}, {chosen}")
         for check in count.checks:
             print(f"  checked   {check}")
         print(f"  {comparison.words}")

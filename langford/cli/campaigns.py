@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,8 +30,8 @@ from langford.cli.running import (
     print_result,
     work_off,
 )
-from langford.devices import CPU, devices
-from langford.methods import PlanKey
+from langford.devices import CPU, Device, devices
+from langford.methods import Method, PlanKey, candidates
 
 GPU_TASK_SECONDS = 20.0
 """Time of a task on a GPU, unless --task-time or --depth is given."""
@@ -73,28 +75,31 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop = StopSignals()
     # Before the ledger is opened: bad input creates no ledger.
-    method_of(chosen.method_name, chosen.problem(), device)
+    choice = method_of(chosen.method_name, chosen.problem(), Device.parse(device), chosen.plan_seed)
+    fastest = replace(chosen, method_name=choice.method.name)
     if chosen.depth is not None:
-        chosen.key()
+        fastest.key()
     chosen_devices = devices(device, chosen_cores(workers))
     with Ledger(address, create=True) as ledger:
-        key = _key_to_resume(ledger, chosen) or chosen.key(chosen_devices[0], _task_seconds(task_time, device))
-        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+        rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
+        key = _key_to_resume(ledger, chosen, [choice.method, *rivals])
+        new = fastest.key(chosen_devices[0], _task_seconds(task_time, device)) if key is None else key
+        campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
+        if key is None and choice.reason:
+            display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
         report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
         context.exit(conclude(campaign, report, stop, as_json))
 
 
-def _key_to_resume(ledger: Ledger, chosen: CampaignOptions) -> PlanKey | None:
-    """The plan of the campaign that the command resumes when no depth is given; None for a new campaign."""
-    if chosen.depth is not None:
-        return None
-    problem = chosen.problem()
-    method = method_of(chosen.method_name, problem)
-    for campaign in ledger.campaigns():
-        same_count = campaign.problem == problem and campaign.key.method == method.name
-        if same_count and chosen.name in (None, campaign.name):
-            return campaign.key
-    return None
+def _key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
+    """The plan of the campaign that the command resumes; None for a new campaign.
+
+    One by the first of the methods, if there is one, else by another: so the same command goes on with its campaign
+    when another method has been measured to be the fastest since.
+    """
+    keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
+    matching = [key for key in keys if chosen.matches(key)]
+    return next((key for method in methods for key in matching if key.method == method.name), None)
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

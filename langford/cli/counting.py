@@ -8,10 +8,10 @@ from jobs.tuning import forecast
 from langford.cli import display
 from langford.cli.answer import other_method, print_answer
 from langford.cli.option_groups import ProblemOptions, method_of, problem_options
-from langford.cli.options import chosen_cores, device_option, json_option, method_option
+from langford.cli.options import chosen_cores, device_option, json_option, method_option, plan_seed_option
 from langford.cli.progress import ProgressLine
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, devices
+from langford.devices import CPU, Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import Count
@@ -27,11 +27,13 @@ LONGEST_COUNT = 31_557_600.0
 Examples:
   langford count 16
   langford count 12 --variant skolem --json
+  langford count 15 --method shifted --seed 7
   langford count 10 --copies 3
   langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
 )
 @problem_options
 @method_option
+@plan_seed_option
 @click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
 @device_option
 @click.option("--anyway", is_flag=True, help="Start even if it would take years, or if none can exist.")
@@ -41,6 +43,7 @@ def count(
     context: click.Context,
     chosen: ProblemOptions,
     method_name: str | None,
+    plan_seed: int | None,
     threads: int | None,
     device: str,
     anyway: bool,
@@ -48,7 +51,8 @@ def count(
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
-    method = method_of(method_name, problem, device)
+    choice = method_of(method_name, problem, Device.parse(device), plan_seed)
+    method = choice.method
     if problem.obstruction and not anyway:
         nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
         context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
@@ -64,18 +68,20 @@ def count(
             f"`langford estimate {problem.n}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
-        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores")
+        why = f" ({choice.reason})" if choice.reason else ""
+        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
     used = f"on {threads} cores" if on_cpu else f"on {len(chosen_devices)} GPUs"
-    chosen_plan = plan(problem, method.name, device=chosen_devices[0])
+    chosen_plan = plan(problem, method.name, device=chosen_devices[0], seed=plan_seed)
     line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(
             chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
-    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again))
+    more = {"seed": chosen_plan.seed, "chosen": choice.reason or None}
+    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again, more, choice.reason))
 
 
 @click.command(

@@ -44,6 +44,11 @@ COMMANDS = {
     "retry": LazyCommand(
         "langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
+    "confirm": LazyCommand(
+        "langford.cli.confirm:confirm",
+        "Count a campaign's problem again in another way, and compare the counts.",
+        CAMPAIGNS,
+    ),
     "export": LazyCommand(
         "langford.cli.exchange:export",
         "Write a campaign's results, checksummed, to a file that another ledger can import.",
@@ -78,6 +83,11 @@ COMMANDS = {
     ),
     "tune": LazyCommand(
         "langford.cli.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
+    ),
+    "irregular": LazyCommand(
+        "langford.cli.irregular:irregular",
+        "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+        EXPLORE,
     ),
 }
 

@@ -15,13 +15,14 @@ from langford.cli.options import (
     depth_option,
     method_option,
     name_option,
+    plan_seed_option,
     variant_argument,
     variant_option,
 )
 from langford.cli.parameter_types import integers
 from langford.devices import CPU, Device
 from langford.errors import BadProblem
-from langford.methods import Method, PlanKey, default_method, find_method, plan_of, task_depth
+from langford.methods import Choice, PlanKey, default_method, fastest_method, find_method, plan_of, task_depth
 from langford.problem import Problem
 
 
@@ -51,14 +52,19 @@ def gathered(
     return decorate
 
 
-def method_of(name: str | None, problem: Problem, device_kind: str = CPU.kind) -> Method:
-    """The method of that name, or the fastest that applies.
+def method_of(name: str | None, problem: Problem, device: Device, seed: int | None) -> Choice:
+    """The method of that name, or the fastest for the problem on a device; and why.
 
-    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device.
+    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device; BadSeed
+    when it has no sums for this seed; and as :func:`langford.methods.fastest_method`.
     """
-    method = find_method(name, problem) if name else default_method(problem)
-    method.require_kernel(device_kind)
-    return method
+    if name is None:
+        choice = fastest_method(problem, device, seeded=seed is not None)
+    else:
+        choice = Choice(find_method(name, problem), "")
+    choice.method.require_kernel(device.kind)
+    choice.method.chosen_seed(seed)
+    return choice
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ class CampaignOptions:
         copies: number of cubes of each colour.
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
+        plan_seed: which of the method's sums; None: the default.
         name: of the campaign; None: the name of its plan.
         yes: whether to create a campaign of millions of tasks without a question.
     """
@@ -125,6 +132,7 @@ class CampaignOptions:
     copies: int
     method_name: str | None
     depth: int | None
+    plan_seed: int | None
     name: str | None
     yes: bool
 
@@ -133,16 +141,23 @@ class CampaignOptions:
         return Problem.named(self.variant, self.n, self.copies)
 
     def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
-        """The plan; without a depth one is chosen for the device, see :func:`langford.methods.task_depth`.
+        """The plan; without a method the default, and without a depth one for the device.
 
-        Raises BadProblem, MethodDoesNotApply or BadDepth.
+        See :func:`langford.methods.default_method` and :func:`langford.methods.task_depth`.  Raises BadProblem,
+        MethodDoesNotApply, BadDepth or BadSeed.
         """
-        problem = self.problem()
-        method = method_of(self.method_name, problem)
+        problem, seeded = self.problem(), self.plan_seed is not None
+        method = find_method(self.method_name, problem) if self.method_name else default_method(problem, seeded)
+        seed = method.chosen_seed(self.plan_seed)
         depth = task_depth(problem, method, device, task_seconds) if self.depth is None else self.depth
-        key = PlanKey(problem, method.name, depth)
+        key = PlanKey(problem, method.name, depth, seed)
         plan_of(key)
         return key
+
+    def matches(self, key: PlanKey) -> bool:
+        """Whether a plan is of the problem, and of the method, depth and seed as far as they were given."""
+        given = (self.method_name, key.method), (self.depth, key.depth), (self.plan_seed, key.seed)
+        return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
 campaign_options = gathered(
@@ -153,6 +168,7 @@ campaign_options = gathered(
     copies_option,
     method_option,
     depth_option,
+    plan_seed_option,
     name_option,
     click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
 )

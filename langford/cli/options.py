@@ -53,13 +53,22 @@ copies_option = click.option(
     "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
 )
 method_option = click.option(
-    "--method", "method_name", type=METHOD_NAMES, help="Default: the fastest that applies."
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the fastest for the problem and the device, as far as is known.",
 )
 depth_option = click.option(
     "--depth",
     "-p",
     type=int,
     help="Task depth; default: that of the campaign if it exists, else one that makes tasks of seconds to minutes.",
+)
+plan_seed_option = click.option(
+    "--seed",
+    "plan_seed",
+    type=int,
+    help="For shifted: which of its sums; each gives other partial results and the same count.  [default: 0]",
 )
 seed_option = click.option("--seed", type=int, help="Make the random choice reproducible.")
 

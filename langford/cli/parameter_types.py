@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -34,6 +35,21 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
         return number
+
+
+def numbers(count: int) -> Callable[[str], list[float]]:
+    """A type: ``count`` finite numbers, none negative, from "1,0.5"."""
+
+    def numbers_of(text: str) -> list[float]:
+        try:
+            values = [float(part) for part in text.split(",")]
+        except ValueError as error:
+            raise click.BadParameter("give numbers separated by commas, like 1,0.5") from error
+        if len(values) != count or not all(math.isfinite(value) and value >= 0 for value in values):
+            raise click.BadParameter(f"give {count} numbers, none negative")
+        return values
+
+    return numbers_of
 
 
 def integers(text: str) -> list[int]:

@@ -91,6 +91,12 @@ def work_off(
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
     """Print the count, or why there is none yet; returns the exit code."""
+    code = unfinished(campaign, report, stop)
+    return print_result(campaign, as_json) if code is None else code
+
+
+def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int | None:
+    """Say why a campaign is not finished after a run; returns the exit code, or None when it is finished."""
     advice = f"run the same command again to go on (ledger {campaign.database.where})"
     if stop.received:
         display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {advice}")
@@ -106,7 +112,7 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
         reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
         display.say(f"{tasks_left} of {campaign.tasks} tasks are left ({reason}); {advice}")
         return ExitCode.INCOMPLETE
-    return print_result(campaign, as_json)
+    return None
 
 
 def print_result(campaign: Campaign, as_json: bool) -> ExitCode:
@@ -134,5 +140,5 @@ def print_campaign_count(
     other = other_method(key.method, key.problem)
     if other != key.method:
         find += f", or count with --method {other}"
-    more = {"campaign": name, "depth": key.depth}
+    more = {"campaign": name, "depth": key.depth, "seed": key.seed}
     return print_answer(key.problem, key.method, count, seconds, "of computing time", as_json, find, more)

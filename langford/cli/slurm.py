@@ -208,6 +208,7 @@ def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable
         key.method,
         "--depth",
         str(key.depth),
+        *(["--seed", str(key.seed)] if key.seed else []),
         "--name",
         name,
     ]

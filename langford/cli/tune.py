@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jobs.tuning import figures
+from jobs.tuning.choice import choices
 from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
 from langford.cli import display
@@ -16,15 +17,19 @@ from langford.cli.options import copies_option, json_option, variant_option
 from langford.methods import find_method
 from langford.problem import Problem
 
+CHOICE = "choice"
+"""Instead of a method: which one to choose."""
+
 
 @click.command(
     epilog="""\b
 Examples:
   langford tune miller --n 15
   langford tune godfrey --n 20 --out figures
-  langford tune regular --n 14 --json --no-save"""
+  langford tune regular --n 14 --json --no-save
+  langford tune choice --n 20"""
 )
-@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey"]))
+@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", CHOICE]))
 @click.option("--n", type=int, required=True, help="Colours of the problem that is counted each time.")
 @variant_option
 @copies_option
@@ -40,13 +45,19 @@ def tune(
     On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
     long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
     compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
+
+    `choice` measures some tasks of each method that may be the fastest for the problem: `run` and `count`
+    then choose by these times, for it and for problems of the same kind.
     """
     problem = Problem.named(variant, n, copies)
-    method = find_method(method_name, problem)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
-    for device, experiment in experiments(problem, method, repeat, display.say, save):
+    if method_name == CHOICE:
+        measured = choices(problem, repeat, display.say, save)
+    else:
+        measured = experiments(problem, find_method(method_name, problem), repeat, display.say, save)
+    for device, experiment in measured:
         documents.append({"device": device, **experiment.document()})
         if not as_json:
             _print(experiment)

@@ -144,7 +144,12 @@ def verify(
     counted_sources = verification.sources(
         [evaluation for evaluation in export.results if evaluation.result.index in compared]
     )
-    plan_fields = {"problem": campaign.problem.name, "method": campaign.key.method, "depth": campaign.key.depth}
+    plan_fields = {
+        "problem": campaign.problem.name,
+        "method": campaign.key.method,
+        "depth": campaign.key.depth,
+        "seed": campaign.key.seed,
+    }
     stated = statement_of(
         name, plan_fields, comparisons, coverage, way.words, chosen_device, checks, counted_sources
     )

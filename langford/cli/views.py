@@ -38,6 +38,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
                     "problem": campaign.problem.name,
                     "method": campaign.key.method,
                     "depth": campaign.key.depth,
+                    "seed": campaign.key.seed,
                     "tasks": progress.tasks,
                     "work": progress.work,
                     "share_of_work": _share(campaign.work, progress.work),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from langford.devices import Device
 from langford.errors import MethodDoesNotApply
 from langford.methods.backtracking.miller import Miller
 from langford.methods.backtracking.regular import Regular
+from langford.methods.choice import Choice, fastest
 from langford.methods.depth import task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
-from langford.methods.plan import Evaluator, Method, Plan, PlanKey
+from langford.methods.plan import LARGEST_SEED, Evaluator, Method, Plan, PlanKey
 from langford.methods.polyphase import Polyphase
 from langford.methods.shifted import Shifted
 from langford.problem import Problem
@@ -18,16 +20,20 @@ from langford.problem import Problem
 METHODS: dict[str, Method] = {
     method.name: method for method in (Polyphase(), Shifted(), Godfrey(), Miller(), Regular())
 }
-"""Fastest first: the first one that applies is the default."""
+"""The first one that applies is the default; which one is fastest depends on the problem and the device."""
 
 __all__ = [
+    "LARGEST_SEED",
     "METHODS",
+    "Choice",
     "Count",
     "Evaluator",
     "Method",
     "Plan",
     "PlanKey",
+    "candidates",
     "default_method",
+    "fastest_method",
     "find_method",
     "merge",
     "plan_of",
@@ -45,13 +51,44 @@ def find_method(name: str, problem: Problem) -> Method:
     return METHODS[name]
 
 
-def default_method(problem: Problem) -> Method:
-    """The fastest method that applies; raises MethodDoesNotApply when none does."""
-    for method in METHODS.values():
-        if method.refusal(problem) is None:
-            return method
-    reasons = "; ".join(f"{name}: {method.refusal(problem)}" for name, method in METHODS.items())
-    raise MethodDoesNotApply(f"no method can count {problem.name}: {reasons}")
+def default_method(problem: Problem, seeded: bool = False) -> Method:
+    """The first method that applies, the same on every machine; with ``seeded`` the first that has a seed.
+
+    Raises MethodDoesNotApply when none does.
+    """
+    return _applicable(problem, seeded)[0]
+
+
+def fastest_method(problem: Problem, device: Device, seeded: bool = False) -> Choice:
+    """The method that counts the problem fastest on a device, and why; with ``seeded`` one that has a seed.
+
+    Raises MethodDoesNotApply when no method applies, and as :func:`langford.methods.choice.fastest`.
+    """
+    return fastest(problem, candidates(problem, device.kind, seeded), device)
+
+
+def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list[Method]:
+    """The methods of which one may be the fastest for a problem on a kind of device, at least one.
+
+    Raises MethodDoesNotApply.
+    """
+    applicable = _applicable(problem, seeded)
+    present = [method for method in applicable if device_kind in method.evaluators]
+    if not present:
+        applicable[0].require_kernel(device_kind)
+    return [method for method in present if method is present[0] or device_kind in method.fastest_from]
+
+
+def _applicable(problem: Problem, seeded: bool) -> list[Method]:
+    """The methods that can count a problem, at least one; raises MethodDoesNotApply."""
+    wanted = {name: method for name, method in METHODS.items() if method.seeded or not seeded}
+    reasons = {name: method.refusal(problem) for name, method in wanted.items()}
+    applicable = [method for name, method in wanted.items() if reasons[name] is None]
+    if applicable:
+        return applicable
+    kind = "no method with a seed" if seeded else "no method"
+    because = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+    raise MethodDoesNotApply(f"{kind} can count {problem.name}: {because}")
 
 
 @lru_cache(maxsize=4)

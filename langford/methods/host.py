@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from langford.errors import MethodDoesNotApply
-from langford.kernels.cuda.host import HostProgram
 from langford.loading import load
 from langford.methods.plan import Evaluator, Plan
-
-ON_HOST = {
-    "polyphase": "langford.methods.polyphase.cuda:PolyphaseOnGpu",
-    "godfrey": "langford.methods.godfrey.cuda:GodfreyOnGpu",
-}
 
 
 def host_evaluator(plan: Plan) -> Evaluator:
     """The evaluator of a plan with its GPU kernel on this processor.
 
-    Raises MethodDoesNotApply for a method without one, and NoCompiler.
+    Raises MethodDoesNotApply for a plan without one, and NoCompiler.
     """
-    name = plan.method.name
-    if name not in ON_HOST:
-        raise MethodDoesNotApply(f"{name} has no kernel to compile for this processor, only {', '.join(ON_HOST)}")
-    evaluator: Evaluator = load(ON_HOST[name])(plan, HostProgram)
+    on_gpu = load(plan.method.evaluators["cuda"]) if "cuda" in plan.method.evaluators else None
+    on_host = getattr(on_gpu, "on_host", None)
+    if on_host is None:
+        raise MethodDoesNotApply(
+            f"{plan.method.name} has no kernel of the GPU to compile for this processor: leave --device host out"
+        )
+    evaluator: Evaluator = on_host(plan)
     return evaluator

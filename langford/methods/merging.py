@@ -60,10 +60,15 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"{arrangements} arrangements do not pair up with their mirror images: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
         )
-    zeros = min((plan.expectation(index).zero_bits for index in by_task), default=0)
+    zeros = [plan.expectation(index).zero_bits for index in by_task]
     checks = [f"{len(by_task)} of {len(by_task)} tasks, each once", "residues mod 2^64-1 agree"]
-    if zeros > 0:
-        checks.append(f"every partial sum ends in the {zeros} or more zero bits that it must")
-    checks.append(f"total divisible by {plan.multiplier}" if plan.multiplier > 1 else "mirror images pair up")
+    if min(zeros, default=0) > 0:
+        checks.append(f"every partial sum ends in the {min(zeros)} or more zero bits that it must")
+    elif not any(zeros) and plan.method.unit == "points":
+        checks.append("no zero bits to check: this sum forces none")
+    if plan.multiplier > 1:
+        checks.append(f"total divisible by {plan.multiplier}")
+    if plan.problem.mirrored:
+        checks.append("mirror images pair up")
     evaluated = sum(result.evaluated for result in by_task.values())
     return Count(arrangements, published, len(by_task), evaluated, tuple(checks))

@@ -116,7 +116,7 @@ class Plan(ABC):
         for depth in self.method.depths(self.problem):
             if depth > self.depth:
                 try:
-                    return self.method.plan(self.problem, depth)
+                    return self.method.plan(self.problem, depth, self.seed)
                 except BadDepth:
                     return None
         return None
@@ -140,11 +140,15 @@ class Speed:
         instant: up to this n a count takes less time than measuring would.
         probe: the largest n whose small tasks take a core a fraction of a second.
         growth: factor in the time from n to n + 1; None where the work is known in points.
+        points: work of a task that shows the speed; None: that of a task of half the largest depth.
+        widening: a point takes (n / m)^widening as long with n colours as with m.
     """
 
     instant: int
     probe: int
     growth: float | None = None
+    points: float | None = None
+    widening: float = 2.0
 
 
 class Method(ABC):
@@ -159,6 +163,8 @@ class Method(ABC):
         probe_depth: a depth whose tasks take seconds at most, however large the problem; None when only the
             suggested depth of each problem is known to be deep enough.
         seeded: whether a seed chooses among many sums with the same total.
+        fastest_from: by kind of device, the n from which benchmarks have shown the method to be faster than those
+            before it in METHODS; a kind that is not named: it never is.
     """
 
     name: ClassVar[str]
@@ -168,6 +174,7 @@ class Method(ABC):
     speed: ClassVar[Mapping[int, Speed]]
     probe_depth: ClassVar[int | None] = None
     seeded: ClassVar[bool] = False
+    fastest_from: ClassVar[Mapping[str, int]] = {}
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
@@ -194,13 +201,20 @@ class Method(ABC):
         if depth not in depths:
             step = "even depths " if depths.step == 2 else "depths "
             raise BadDepth(f"{self.name} splits {problem.name} at {step}{depths[0]}..{depths[-1]}, not {depth}")
-        if seed and not self.seeded:
-            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted")
-        if not 0 <= seed <= LARGEST_SEED:
-            raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
+        self.chosen_seed(seed or None)
         choices = (problem, depth, seed) if self.seeded else (problem, depth)
         plan: Plan = load(self.plans)(self, *choices)
         return plan
+
+    def chosen_seed(self, seed: int | None) -> int:
+        """The seed that somebody chose, or the default for None; raises BadSeed."""
+        if seed is None:
+            return 0
+        if not self.seeded:
+            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted")
+        if not 0 <= seed <= LARGEST_SEED:
+            raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
+        return seed
 
     def require_kernel(self, device_kind: str) -> None:
         """Raises MethodDoesNotApply unless the method has a kernel for this kind of device."""

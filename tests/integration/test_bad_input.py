@@ -63,6 +63,12 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count 7 --places 14", "go with --differences"),
     ("count 7 --nonsense", "No such option"),
     ("count 32", "core years"),
+    ("count 8 --method polyphase --seed 0", "polyphase has no seed"),
+    ("count 8 --method miller --seed 7", "miller has no seed"),
+    ("count 8 --seed -1", "from 0 to 2147483647"),
+    ("count 8 --seed 2147483648", "from 0 to 2147483647"),
+    ("count 8 --seed x", "not a valid integer"),
+    ("count 9 --copies 3 --seed 1", "no method with a seed can count"),
     # estimate
     ("estimate", "how many colours"),
     ("estimate 0", "at least 1"),
@@ -128,6 +134,10 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run langford 8 --ledger text", "ledger"),
     ("run langford 8 --ledger folder", "ledger"),
     ("run langford 7 --name eight --depth 4", "choose another --name"),
+    ("run langford 8 --method polyphase --seed 0", "polyphase has no seed"),
+    ("run langford 8 --method godfrey --depth 4 --seed 1", "godfrey has no seed"),
+    ("run langford 8 --seed -1", "from 0 to 2147483647"),
+    ("run langford 8 --name eight --depth 4 --seed 3", "choose another --name"),
     # create
     ("create langford", "Missing argument"),
     ("create langford 0", "at least 1"),
@@ -138,6 +148,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("create langford 8 --replicate -0.5", "not in the range"),
     ("create langford 31 --depth 30", "--yes"),
     ("create langford 7 --name eight", "choose another --name"),
+    ("create langford 8 --method polyphase --seed 1", "polyphase has no seed"),
+    ("create langford 8 --seed 99999999999", "from 0 to 2147483647"),
     ("create langford 8 --ledger no/such/folder.db", "create it first"),
     # result
     ("result", "Missing argument"),
@@ -175,6 +187,16 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("verify --check absent", "does not exist"),
     ("verify --check text", "no statement"),
     ("verify --check eight.gz", "no text"),
+    # confirm
+    ("confirm", "Missing argument"),
+    ("confirm nobody", "no campaign 'nobody'"),
+    ("confirm eight --method polyphase", "which confirms nothing"),
+    ("confirm eight --method polyphase --seed 1", "polyphase has no seed"),
+    ("confirm eight --seed -1", "from 0 to 2147483647"),
+    ("confirm eight --method shifted --depth 3", "even depths"),
+    ("confirm eight --method simplex", "Invalid value"),
+    ("confirm eight --device cuda", "GPU"),
+    ("confirm eight --ledger absent.db", "there is no ledger"),
     # retry, status, tasks
     ("retry", "Missing argument"),
     ("retry nobody", "no campaign 'nobody'"),
@@ -260,6 +282,12 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
     ("slurm nonsense", "No such command"),
     # tune, mpi, doctor
+    ("irregular tree langford 0", "at least 1"),
+    ("irregular tree langford 99", "128 bits"),
+    ("irregular cycle missing", "does not exist"),
+    ("irregular farm nothing --task-seconds 1", "nothing"),
+    ("irregular bfs --scale 46", "bytes"),
+    ("irregular grow", "No such command"),
     ("tune simplex --n 8", "Invalid value"),
     ("tune miller", "Missing option"),
     ("tune miller --n 0", "at least 1"),
@@ -267,6 +295,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("tune miller --n 8 --repeat 0", "not in the range"),
     ("tune miller --n 8 --out text", "is a file"),
     ("tune godfrey --n 9 --copies 3", "use miller"),
+    ("tune choice --n 9 --copies 3", "nothing to choose"),
     ("mpi", "Missing argument"),
     ("mpi nonsense 8", "Invalid value"),
     ("mpi langford 8 --time-limit nan", "not negative"),
@@ -372,7 +401,7 @@ def test_the_table_covers_every_command() -> None:
 
 def test_what_is_not_done_yet_exits_3(program: Callable[[list[str]], Outcome], folder: Path) -> None:
     before = digests(folder)
-    for arguments in (["result", EMPTY], ["verify", EMPTY], ["verify", EMPTY, "0"]):
+    for arguments in (["result", EMPTY], ["verify", EMPTY], ["verify", EMPTY, "0"], ["confirm", EMPTY]):
         outcome = program(arguments)
         assert (outcome.code, len(outcome.errors.splitlines())) == (3, 1), outcome
     assert digests(folder) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from db import Ledger
 from jobs.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error
 from langford.errors import MachineFailed, WrongResult
@@ -95,6 +97,49 @@ def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Pa
     assert refused.returncode == 2
     assert "tasks" in refused.stderr
     assert "--yes" in refused.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
+def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
+    """With every task taken for many: the question is what matters."""
+    program = "from langford.cli import running; running.MANY_TASKS = 0; from langford.cli.main import main; main()"
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "create", "langford", "8", "--depth", "4"],
+        cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.write(ours, f"{answer}\n".encode())
+    _, errors = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(terminal)
+    assert "tasks, which takes minutes and gigabytes. Create it?" in errors
+    assert process.returncode == code, errors
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        assert len(ledger.campaigns()) == (code == 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "create langford 24 --method miller --depth 10",
+        "create langford 20 --method regular --depth 18",
+        "create langford 32 --depth 60 --yes",
+        "count 32",
+        "count 60 --method miller",
+        "estimate 64 --walks 100000",
+    ],
+)
+def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
+    """A command answers, refuses or starts to print within a gigabyte, whatever it is asked for."""
+    with (tmp_path / "errors").open("w") as errors:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments.split()], cwd=tmp_path, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=errors,
+        )  # fmt: skip
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode in (0, 2), (tmp_path / "errors").read_text()
+    assert used.ru_maxrss * 1024 < 2**30
 
 
 @pytest.fixture(params=["db", "jobs", "slurm"])

@@ -106,7 +106,7 @@ def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run,
 
 
 def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> None:
-    for method, depth in (("godfrey", "4"), ("miller", "2"), ("polyphase", "4")):
+    for method, depth in (("godfrey", "4"), ("miller", "2"), ("polyphase", "4"), ("shifted", "4")):
         name = f"langford-8-{method}-{depth}"
         assert langford("run", "langford", "8", "--method", method, "--depth", depth).returncode == 0
         done = langford("verify", name, "--sample", "100%", "--json")
@@ -119,6 +119,10 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
     assert (other_search.returncode, "regular, as sums" in other_search.stdout) == (0, True)
     not_comparable = langford("verify", "langford-8-godfrey-4", "--method", "polyphase")
     assert (not_comparable.returncode, "langford count --method polyphase" in not_comparable.stderr) == (2, True)
+    assert "langford confirm NAME --method polyphase" in not_comparable.stderr
+    all_checks = langford("verify", "langford-8-shifted-4", "--all-checks")
+    for piece in ("there are no zero bits to check", "this sum forces none", "mirror images pair up"):
+        assert piece in all_checks.stdout
     assert langford("run", "langford", "8", "--method", "miller", "--depth", "8").returncode == 0
     deepest = langford("verify", "langford-8-miller-8", "1")
     assert (deepest.returncode, "in the same split" in deepest.stdout) == (0, True)
@@ -126,12 +130,16 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run) -> None:
-    for method in ("godfrey", "polyphase"):
-        assert langford("run", "langford", "11", "--method", method, "--depth", "8").returncode == 0
-        done = langford("verify", f"langford-11-{method}-8", "--tasks", "0,1", "--device", "host")
+    for method, depth in (("godfrey", "8"), ("polyphase", "8"), ("miller", "2"), ("regular", "2")):
+        assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
+        done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
         assert done.returncode == 0, done.stderr
         assert "compiled for this processor" in done.stdout
         assert "2 of " in done.stdout
+    nothing_left = langford("run", "langford", "7", "--method", "miller", "--depth", "6")
+    assert nothing_left.returncode == 0
+    refused = langford("verify", "langford-7-miller-6", "0", "--device", "host")
+    assert (refused.returncode, "place every colour" in refused.stderr) == (2, True)
 
 
 def test_nothing_to_verify_is_a_failure(langford: Run) -> None:

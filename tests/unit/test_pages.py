@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from db.states import ATTEMPT_TRANSITIONS, FAILURES_BEFORE_SET_ASIDE, TASK_TRANSITIONS
+from langford.reference import PUBLISHED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -91,6 +92,16 @@ def test_files_and_links_exist(page: Path) -> None:
             target = (page.parent / file).resolve() if file else page
             assert target.exists(), link
             assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize(("variant", "title"), [("langford", "L(2, n)"), ("skolem", "S(n)")])
+def test_the_records_are_the_published_counts(variant: str, title: str) -> None:
+    below = (DOCS / "records.md").read_text().split(title, 1)[1]
+    rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
+    assert rows is not None
+    shown = re.findall(r"^\| (\d+) \| ([\d,]+) \|", rows[0], re.MULTILINE)
+    assert len(shown) >= 3
+    assert {int(n): int(count.replace(",", "")) for n, count in shown}.items() <= PUBLISHED[variant, 2].items()
 
 
 def test_every_sequence_that_the_code_names_is_among_the_references() -> None:

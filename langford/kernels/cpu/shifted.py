@@ -21,18 +21,21 @@ from numba import njit
 
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
+from langford.kernels.cpu.shifted_forms import (
+    choose_windows,
+    odd_coefficients,
+    pair_rows,
+    read_backwards,
+    tile_values,
+)
 from langford.kernels.cpu.shifted_patterns import WORD_BITS
 from langford.kernels.cpu.shifted_term import LOW_BITS, POINTS, fetch_early, multiply, store_factors
 from langford.kernels.cpu.shifted_vectors import (
     CHOICES,
     INNER_BITS,
-    INNER_VALUES,
     ROW_WORDS,
-    WINDOW,
     add_step,
     choose_rows,
-    count_rows,
-    join_pair,
     join_stage,
     scan_line,
 )
@@ -48,41 +51,11 @@ DIGIT = 0xFFFFFFFF
 
 
 @njit(cache=True)
-def odd_coefficients(u, tile, odd, plus, minus, start):
-    """For each odd form at this u: elements of v that add 1 to it where they are −1, those that subtract 1, and
-    the value where all free bits are 0."""
-    for f in range(odd.lags.size):
-        before = (u << odd.lags[f]) & odd.left[f] | odd.negative[f] & ~odd.left[f]
-        after = (u >> (odd.lags[f] + 1)) & odd.right[f] | odd.negative[f] & ~odd.right[f]
-        plus[f] = before & after
-        minus[f] = (odd.left[f] | odd.right[f]) & ~(before | after)
-        linear = set_bits(np.uint64(odd.u_once[f])) - 2 * set_bits(
-            np.uint64((u ^ odd.u_negative[f]) & odd.u_once[f])
-        )
-        ends = set_bits(np.uint64(minus[f])) - set_bits(np.uint64(plus[f]))
-        here = (2 * ends + linear + odd.constants[f]) >> 2
-        here += set_bits(np.uint64(tile.fixed & plus[f])) - set_bits(np.uint64(tile.fixed & minus[f]))
-        start[f] = here
-
-
-@njit(cache=True)
 def without_gaps(mask, gaps):
     """A mask of elements, those that are not filled taken out; gaps from the highest."""
     for gap in gaps:
         mask = mask & ((1 << gap) - 1) | (mask >> (gap + 1)) << gap
     return mask
-
-
-@njit(cache=True)
-def window_start(inner_terms, outer_terms, needed):
-    """The first of WINDOW counts over ``inner_terms`` bits that is worth a row.
-
-    needed: the mean of the count at which the form vanishes, over the outer bits.
-    """
-    terms = max(1, inner_terms + outer_terms)
-    likely = (0.5 * inner_terms * outer_terms + needed * inner_terms) / terms
-    first = int(np.floor(likely - 0.5 * (WINDOW - 1) + 0.5))
-    return max(0, min(first, inner_terms - WINDOW + 1))
 
 
 @njit(cache=True)
@@ -135,84 +108,89 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
     low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
 
     @njit(cache=True, nogil=True)
-    def tile_sum(u_block, tile, odd, patterns, limbs, residues, pending):
+    def tile_sum(u_block, tile, images, odd, patterns, limbs, residues, pending):
         """Add Σ (Π x_k) Π f_d / 4 over the block's u's and the tile's v's to limbs and residues.
 
         u_block, tile, odd: a UBlock, Tile and OddForms (langford.methods.shifted.tables).
+        images: 1, or 2 for the tile's v's and then the same ones read backwards, which have the same even forms.
         patterns: a Patterns (shifted_patterns).
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
         Returns (points whose product is not 0, pending).
         """
-        forms, words = odd.lags.size, tile.beyond.size
+        words = tile.beyond.size
         inner_bits, lines = min(tile.bits, INNER_BITS), words // ROW_WORDS
         inner_mask = (1 << inner_bits) - 1
-        plus, minus, start = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.ones(lanes, np.int8)
-        bases = np.full(lanes, 64, np.int8)
-        steps = np.zeros((max(INNER_BITS, tile.bits), lanes), np.int8)
-        flat_steps, flat_evens, flat_keys = steps.reshape(-1), u_block.evens.reshape(-1), tile.keys.reshape(-1)
+        plus, minus, values = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+        inner_plus, inner_minus = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+        start, bases, firsts = np.zeros(lanes, np.int8), np.zeros(lanes, np.int8), np.zeros(lanes, np.int64)
+        low_counts, high_counts = np.zeros(2 * pairs, np.int64), np.zeros(2 * pairs, np.int64)
+        steps = np.zeros(max(INNER_BITS, tile.bits) * lanes, np.int8)
+        flat_evens, flat_keys = u_block.evens.reshape(-1), tile.keys.reshape(-1)
         outer = np.zeros(lines * lanes, np.int8)
         low, high = np.zeros(low_rows * lanes, np.int8), np.zeros(high_rows * lanes, np.int8)
-        rows = np.zeros((lanes + 1) * INNER_VALUES * ROW_WORDS, np.uint64)
-        begins = np.full(lanes, lanes * INNER_VALUES * ROW_WORDS, np.int64)
-        joint = np.zeros(max(1, pairs) * CHOICES * CHOICES * ROW_WORDS, np.uint64)
+        joint = np.zeros(pairs * CHOICES * CHOICES * ROW_WORDS, np.uint64)
         chosen = np.zeros(lines * columns, np.uint16)
         dead = np.zeros((stages + 1) * words, np.uint64)
         dead[:words] = tile.beyond
         table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
         room = (1 << tile.bits) + words + ROW_WORDS + POINTS
-        living, numbers, survivors = np.zeros(words, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
+        living, numbers, survivors = np.zeros(room, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
         products = np.zeros(BATCH)
         factors = np.zeros(2 * lanes, np.int8)
         evaluated = 0
-        for at in range(u_block.us.size):
+        for turn in range(u_block.us.size * images):
+            at = turn // images
             u = u_block.us[at]
             odd_sign = set_bits(np.uint64(u ^ tile.fixed))
-            # Even forms: the stages whose rows are not those of the u before.
-            for stage in range(u_block.changed[at], stages):
-                if stage < stages - 1:
-                    join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, 4)
-                else:
-                    join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, last)
+            if turn % images == 0:
+                # Even forms: the stages whose rows are not those of the u before.
+                for stage in range(u_block.changed[at], stages):
+                    if stage < stages - 1:
+                        join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, 4)
+                    else:
+                        join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, last)
+                odd_coefficients(odd.masks, u, plus, minus, values, lanes)
+            else:
+                read_backwards(plus, odd.mirror, lanes)
+                read_backwards(minus, odd.mirror, lanes)
             # Odd forms: tables of their values, and of the rows where they vanish.
-            odd_coefficients(u, tile, odd, plus, minus, start)
-            for bit in range(tile.bits):
-                element = odd.order[bit]
+            tile_values(start, steps, values, plus, minus, tile.fixed, odd.order, tile.bits, lanes)
+            if odd.gaps.size:
                 for f in range(lanes):
-                    steps[bit, f] = ((plus[f] >> element) & 1) - ((minus[f] >> element) & 1)
-            for f in range(forms):
-                p = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
-                m = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
-                up, down = set_bits(np.uint64(p)), set_bits(np.uint64(m))
-                free_up = set_bits(np.uint64(plus[f] & tile.free)) - up
-                free_down = set_bits(np.uint64(minus[f] & tile.free)) - down
-                needed = down - start[f] - 0.5 * (free_up - free_down)
-                first = window_start(up + down, free_up + free_down, needed)
-                bases[f] = down - first
-                pattern = patterns.ternary[p & 63] + 2 * patterns.ternary[m & 63]
-                block = patterns.ternary[p >> 6] + 2 * patterns.ternary[m >> 6]
-                begin = f * INNER_VALUES * ROW_WORDS
-                count_rows(rows, begin, patterns.low, pattern, patterns.high, block)
-                begins[f] = begin + first * ROW_WORDS
+                    inner_plus[f] = (without_gaps(plus[f], odd.gaps) >> odd.inner) & inner_mask
+                    inner_minus[f] = (without_gaps(minus[f], odd.gaps) >> odd.inner) & inner_mask
+            else:
+                for f in range(lanes):
+                    inner_plus[f] = (plus[f] >> odd.inner) & inner_mask
+                    inner_minus[f] = (minus[f] >> odd.inner) & inner_mask
+            choose_windows(firsts, bases, start, plus, minus, inner_plus, inner_minus, tile.free, lanes)
+            for f in range(2 * pairs):
+                p, m = inner_plus[f], inner_minus[f]
+                low_counts[f] = patterns.ternary[p & 63] + 2 * patterns.ternary[m & 63]
+                high_counts[f] = patterns.ternary[p >> 6] + 2 * patterns.ternary[m >> 6]
             for pair in range(pairs):
-                to = pair * CHOICES * CHOICES * ROW_WORDS
-                join_pair(joint, to, rows, begins[2 * pair], begins[2 * pair + 1])
+                to, f, g = pair * CHOICES * CHOICES * ROW_WORDS, 2 * pair, 2 * pair + 1
+                pair_rows(
+                    joint, to, patterns.low, patterns.high, patterns.digits,
+                    low_counts[f], high_counts[f], firsts[f], low_counts[g], high_counts[g], firsts[g],
+                )  # fmt: skip
             outer[:lanes] = start
             for bit in range(tile.bits - INNER_BITS):
                 size = 1 << bit
                 if size < 4:
                     for x in range(size):
-                        add_step(outer, size + x, x, flat_steps, INNER_BITS + bit, lanes, 1)
+                        add_step(outer, size + x, x, steps, INNER_BITS + bit, lanes, 1)
                 else:
                     for x in range(0, size, 4):
-                        add_step(outer, size + x, x, flat_steps, INNER_BITS + bit, lanes, 4)
+                        add_step(outer, size + x, x, steps, INNER_BITS + bit, lanes, 4)
             for bit in range(LOW_BITS):
                 size = 1 << bit
                 for x in range(size):
-                    add_step(low, size + x, x, flat_steps, bit, lanes, 1)
+                    add_step(low, size + x, x, steps, bit, lanes, 1)
             for bit in range(INNER_BITS - LOW_BITS):
                 size = 1 << bit
                 for x in range(size):
-                    add_step(high, size + x, x, flat_steps, LOW_BITS + bit, lanes, 1)
+                    add_step(high, size + x, x, steps, LOW_BITS + bit, lanes, 1)
             if lines % 4:
                 for line in range(lines):
                     choose_rows(chosen, outer, line, bases, lanes, 1)
@@ -229,12 +207,11 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
             # The survivors, one of each word in turn: without a branch that depends on the words.
             k = 0
             while k < end:
-                number = np.int64(numbers[k])
-                word = living[number]
+                number, word = np.int64(numbers[k]), living[k]
                 survivors[k] = v = number << WORD_BITS | trailing_zero_bits(word)
                 fetch_early(flat_keys, v, lanes)
                 rest = word & (word - np.uint64(1))
-                living[number], numbers[end] = rest, number
+                living[end], numbers[end] = rest, number
                 end += rest != 0
                 k += 1
             # Their products; what stands behind the last one is any v of the tile.

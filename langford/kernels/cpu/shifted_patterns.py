@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.kernels.cpu.shifted_vectors import INNER_BITS, ROW_WORDS
+from langford.kernels.cpu.shifted_vectors import INNER_BITS, ROW_WORDS, WINDOW
 
 WORD_BITS = 6
 """Bits of a v's number within a word of a bitmap."""
@@ -23,12 +23,14 @@ class Patterns(NamedTuple):
         ternary: int64[64], the number in base 3 whose digits are the bits of a mask.
         low: uint64[729 · 4], three words for each pattern of six bits.
         high: uint64[27 · 2 · ROW_WORDS], two rows for each pattern of three bits.
+        digits: uint64[13 · 4], for each number the binary digits that it lacks, all ones for such a digit.
         positions: uint16[256 · ROW_WORDS], the positions of the bits of each byte, ascending.
     """
 
     ternary: NDArray[np.int64]
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
+    digits: NDArray[np.uint64]
     positions: NDArray[np.uint16]
 
 
@@ -50,8 +52,10 @@ def patterns() -> Patterns:
     low_planes = np.packbits(binary_planes(WORD_BITS, 3).astype(np.uint8), axis=-1, bitorder="little")
     low[:, :3] = low_planes.view(np.uint64).reshape(-1, 3)
     high = -binary_planes(INNER_BITS - WORD_BITS, 2)
+    digits = (np.arange(INNER_BITS + WINDOW)[:, None] >> np.arange(4) & 1) - 1
     positions = np.zeros((256, ROW_WORDS), np.uint16)
     for byte in range(256):
         bits = [k for k in range(ROW_WORDS) if byte >> k & 1]
         positions[byte, : len(bits)] = bits
-    return Patterns(ternary, low.reshape(-1), high.reshape(-1).view(np.uint64), positions.reshape(-1))
+    flat_high, flat_digits = (array.reshape(-1).view(np.uint64) for array in (high, digits))
+    return Patterns(ternary, low.reshape(-1), flat_high, flat_digits, positions.reshape(-1))

@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector, widen
-from langford.kernels.cpu.shifted_vectors import INNER_BITS, byte_row, repeated, store
+from langford.kernels.cpu.shifted_vectors import INNER_BITS, byte_row, processor_has, repeated, store
 
 F64 = ir.DoubleType()
 LOW_BITS = 5
@@ -65,6 +65,14 @@ def _factors(context: Any, builder: Any, array_types: Any, args: Any, v: Any, co
     return builder.add(builder.add(rows[0], rows[1]), rows[2]), builder.add(rows[3], rows[4])
 
 
+def _neighbours(builder: Any, vector: Any, wider: Any) -> Any:
+    """The products of two neighbouring lanes each, in lanes of twice the width."""
+    half = vector.type.element.width
+    both = builder.bitcast(vector, ir.VectorType(wider, vector.type.count // 2))
+    shift = ir.Constant(both.type, [half] * both.type.count)
+    return builder.mul(builder.ashr(builder.shl(both, shift), shift), builder.ashr(both, shift))
+
+
 def _alternate(builder: Any, vector: Any) -> list[Any]:
     """The lanes of even and those of odd number."""
     half = vector.type.count // 2
@@ -96,10 +104,9 @@ def multiply(typingctx, products, points, k, outer, high, low, keys, evens, u, f
             for lane in (ir.Constant(I32, k) for k in range(POINTS))
         ]
         odd, even = (widen(builder, _joined(builder, list(half)), I16) for half in zip(*parts, strict=True))
-        both = builder.bitcast(builder.mul(odd, even), ir.VectorType(I32, POINTS * columns // 2))
-        shift = ir.Constant(both.type, [16] * both.type.count)
-        left, right = builder.ashr(builder.shl(both, shift), shift), builder.ashr(both, shift)
-        factors = builder.mul(left, right)
+        factors = _neighbours(builder, builder.mul(odd, even), I32)
+        if processor_has("avx512dq"):  # others convert 64 bits one by one
+            factors = _neighbours(builder, factors, I64)
         result = builder.sitofp(factors, ir.VectorType(F64, factors.type.count))
         while result.type.count > POINTS:
             result = builder.fmul(*_alternate(builder, result))

@@ -10,7 +10,8 @@ from functools import reduce
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from llvmlite.binding import get_host_cpu_features
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector
@@ -19,8 +20,6 @@ I8 = ir.IntType(8)
 ROW_WORDS = 8
 """64-bit words of a row."""
 ROW_BYTES = 8 * ROW_WORDS
-INNER_VALUES = 10
-"""Values that a count over nine bits can take."""
 WINDOW = 4
 """Values of an odd form that have a row; any other has the empty row."""
 CHOICES = WINDOW + 1
@@ -35,7 +34,8 @@ def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
     builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer())).align = alignment
 
 
-def _row(builder: Any, pointer: Any) -> Any:
+def load_row(builder: Any, pointer: Any) -> Any:
+    """A row."""
     return load_vector(builder, pointer, I64, ROW_WORDS)
 
 
@@ -45,11 +45,11 @@ def byte_row(builder: Any, context: Any, array_type: Any, array: Any, row: Any, 
     return load_vector(builder, element_pointer(context, builder, array_type, array, at), I8, lanes)
 
 
-def _broadcast(builder: Any, value: Any) -> Any:
-    """A row with the same word everywhere."""
-    single = builder.insert_element(ir.Constant(ROW, ir.Undefined), value, ir.Constant(I32, 0))
-    mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
-    return builder.shuffle_vector(single, single, mask)
+def splat(builder: Any, value: Any, lanes: int) -> Any:
+    """A vector with the same i64 in every lane."""
+    vector = ir.VectorType(I64, lanes)
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
+    return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def repeated(builder: Any, vector: Any, times: int) -> Any:
@@ -98,71 +98,8 @@ def join_stage(typingctx, dead, to, table, rows, at, words, count):
         target = element_pointer(context, builder, sig.args[0], args[0], args[1])
         with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
             word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
-            parts = [_row(builder, builder.gep(source, [word])) for source in sources]
+            parts = [load_row(builder, builder.gep(source, [word])) for source in sources]
             store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
-        return context.get_dummy_value()
-
-    return signature, emit
-
-
-@intrinsic
-def count_rows(typingctx, rows, at, low, i, high, j):
-    """Fill INNER_VALUES rows from word ``at`` on: bit x of row k is set where a count over the bits of x is k.
-
-    The count is the sum of two, given bit by bit: that over the six low bits by three words low[4 i:], the
-    same in every word of a row; that over the three high bits by two rows high[16 j:].
-    """
-    signature = types.void(rows, types.int64, low, types.int64, high, types.int64)
-
-    def emit(context, builder, sig, args):
-        words = element_pointer(context, builder, sig.args[2], args[2], builder.mul(args[3], ir.Constant(I64, 4)))
-        planes = element_pointer(context, builder, sig.args[4], args[4], builder.mul(args[5], ir.Constant(I64, 16)))
-        a = [_broadcast(builder, builder.load(builder.gep(words, [ir.Constant(I64, k)]))) for k in range(3)]
-        b = [_row(builder, builder.gep(planes, [ir.Constant(I64, 8 * k)])) for k in range(2)]
-        carry = builder.and_(a[0], b[0])
-        half = builder.xor(a[1], b[1])
-        above = builder.or_(builder.and_(a[1], b[1]), builder.and_(half, carry))
-        bits = [
-            builder.xor(a[0], b[0]),
-            builder.xor(half, carry),
-            builder.xor(a[2], above),
-            builder.and_(a[2], above),
-        ]
-        missing = [builder.not_(bit) for bit in bits]
-        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
-        for value in range(INNER_VALUES):
-            low_half, high_half = (
-                builder.and_(*((bits if value >> k & 1 else missing)[k] for k in (first, first + 1)))
-                for first in (0, 2)
-            )
-            row = builder.and_(low_half, high_half)
-            store(builder, row, builder.gep(target, [ir.Constant(I64, value * ROW_WORDS)]), 8)
-        return context.get_dummy_value()
-
-    return signature, emit
-
-
-@intrinsic
-def join_pair(typingctx, joint, at, rows, first, second):
-    """Fill CHOICES² rows from word ``at`` on: row r + CHOICES · s is row r of one form or row s of the other.
-
-    first, second: the word where the WINDOW rows of each form begin; r or s = WINDOW stands for the empty row.
-    """
-    signature = types.void(joint, types.int64, rows, types.int64, types.int64)
-
-    def emit(context, builder, sig, args):
-        target = element_pointer(context, builder, sig.args[0], args[0], args[1])
-        ours, theirs = (
-            [
-                *(_row(builder, builder.gep(pointer, [ir.Constant(I64, k * ROW_WORDS)])) for k in range(WINDOW)),
-                ir.Constant(ROW, [0] * ROW_WORDS),
-            ]
-            for pointer in (element_pointer(context, builder, sig.args[2], args[2], start) for start in args[3:])
-        )
-        for s, right in enumerate(theirs):
-            for r, left in enumerate(ours):
-                to = builder.gep(target, [ir.Constant(I64, (s * CHOICES + r) * ROW_WORDS)])
-                store(builder, builder.or_(left, right), to, 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -204,14 +141,39 @@ def choose_rows(typingctx, chosen, outer, line, bases, lanes, lines):
     return signature, emit
 
 
+def processor_has(feature: str) -> bool:
+    """Whether kernels are compiled for a processor with a feature, by LLVM's name for it."""
+    if config.CPU_NAME or config.CPU_FEATURES:
+        return f"+{feature}" in (config.CPU_FEATURES or "").split(",")
+    return bool(get_host_cpu_features().get(feature))
+
+
+def _compressed(builder: Any, row: Any, chosen: Any, positions: Any) -> Any:
+    """The chosen words of a row together, in their order; what follows them is anything.
+
+    positions: i16 vector, where the chosen words are.
+    """
+    if processor_has("avx512f"):
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ROW, [ROW, ROW, chosen.type]), "llvm.x86.avx512.mask.compress.v8i64"
+        )
+        return builder.call(function, [row, ir.Constant(ROW, [0] * ROW_WORDS), chosen])
+    made = row
+    for k in range(ROW_WORDS):
+        position = builder.zext(builder.extract_element(positions, ir.Constant(I32, k)), I32)
+        word = builder.extract_element(row, position)
+        made = builder.insert_element(made, word, ir.Constant(I32, k))
+    return made
+
+
 @intrinsic(prefer_literal=True)
 def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, positions, pairs):
-    """Find the living v's of a line, and append the numbers of its words that have any to a list.
+    """Find the living v's of a line, and append its words that have any, and their numbers, to two lists.
 
-    living: uint64, a bit for each v of the tile, written; dead: uint64, v's with a vanishing even form;
-    joint, chosen, at: where the rows of those with a vanishing odd form are; numbers: uint16, the list, with
-    room for ROW_WORDS entries behind its end; positions: uint16[256 · ROW_WORDS], for each byte the positions
-    of its bits.  Returns the list's new end.
+    living: uint64, the words, a bit for each v; numbers: uint16; both have room for ROW_WORDS entries behind their
+    end.  dead: uint64, v's with a vanishing even form; joint, chosen, at: where the rows of those with a vanishing
+    odd form are; positions: uint16[256 · ROW_WORDS], for each byte the positions of its bits.  Returns the lists'
+    new end.
     """
     count = literal(pairs)
     index = types.int64
@@ -219,25 +181,26 @@ def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, po
 
     def emit(context, builder, sig, args):
         start = builder.mul(args[4], ir.Constant(I64, ROW_WORDS))
-        gone = _row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
+        gone = load_row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
         picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
         tables = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
         tables = builder.bitcast(tables, I8.as_pointer())
         for pair in range(count):
             pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
-            gone = builder.or_(gone, _row(builder, builder.gep(tables, [pick])))
+            gone = builder.or_(gone, load_row(builder, builder.gep(tables, [pick])))
         alive = builder.not_(gone)
-        store(builder, alive, element_pointer(context, builder, sig.args[0], args[0], start), 8)
-        some = builder.bitcast(builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS)), I8)
-        some = builder.zext(some, I64)
-        at = builder.mul(some, ir.Constant(I64, ROW_WORDS))
+        some = builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS))
+        byte = builder.zext(builder.bitcast(some, I8), I64)
+        at = builder.mul(byte, ir.Constant(I64, ROW_WORDS))
         within = load_vector(builder, element_pointer(context, builder, sig.args[8], args[8], at), I16, ROW_WORDS)
+        words = _compressed(builder, alive, some, within)
+        store(builder, words, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
         first = builder.insert_element(
             ir.Constant(within.type, ir.Undefined), builder.trunc(start, I16), ir.Constant(I32, 0)
         )
         mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
         found = builder.add(within, builder.shuffle_vector(first, first, mask))
         store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
-        return builder.add(args[2], builder.ctpop(some))
+        return builder.add(args[2], builder.ctpop(byte))
 
     return signature, emit

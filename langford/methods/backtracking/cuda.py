@@ -20,6 +20,7 @@ import numpy as np
 from langford.arithmetic.residue import MODULUS
 from langford.devices import Device, cores, devices
 from langford.errors import MethodDoesNotApply
+from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, Program
 from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
@@ -133,6 +134,16 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         share = max(1, cores() // len(devices(device.kind)))
         settings = chosen_from(Settings(), settings_of(device.name, plan.method.name))
         return cls(plan, partial(CudaProgram, device.index), share, settings)
+
+    @classmethod
+    def on_host(cls, plan: AnyPlan) -> Self:
+        """The evaluator with the same kernel compiled for this processor, which takes every sub-task.
+
+        Raises NoCompiler, or MethodDoesNotApply where nothing is left for a kernel.
+        """
+        if plan.depth == plan.problem.n:
+            raise MethodDoesNotApply("these tasks place every colour, nothing is left for a kernel: compare others")
+        return cls(plan, HostProgram, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
         """The source of the kernel for this plan and these settings."""

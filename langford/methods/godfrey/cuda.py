@@ -12,6 +12,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.godfrey import block_sequence
+from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler
 from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
@@ -84,6 +85,11 @@ class GodfreyOnGpu:
         """The evaluator for a GPU, with the settings of this machine's profile; raises NoGpu or BadProfile."""
         launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
         return cls(plan, partial(CudaProgram, device.index), launch)
+
+    @classmethod
+    def on_host(cls, plan: GodfreyPlan) -> GodfreyOnGpu:
+        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
+        return cls(plan, HostProgram)
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""

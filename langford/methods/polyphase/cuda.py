@@ -14,6 +14,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadDepth, MethodDoesNotApply
+from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, DeviceArray
 from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
@@ -209,6 +210,11 @@ class PolyphaseOnGpu:
         """The evaluator for a GPU; raises BadDepth, MethodDoesNotApply or NoGpu."""
         require_few_launches(plan)
         return cls(plan, partial(CudaProgram, device.index))
+
+    @classmethod
+    def on_host(cls, plan: PolyphasePlan) -> PolyphaseOnGpu:
+        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
+        return cls(plan, HostProgram)
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange or BadDepth."""

@@ -21,8 +21,9 @@ class Shifted(Method):
     unit = "points"
     plans = "langford.methods.shifted.plan:ShiftedPlan"
     evaluators: ClassVar = {"cpu": "langford.methods.shifted.cpu:ShiftedOnCpu"}
-    speed: ClassVar = {2: Speed(instant=16, probe=20)}
+    speed: ClassVar = {2: Speed(instant=16, probe=28, points=2.0**34, widening=1.0)}
     seeded = True
+    fastest_from: ClassVar = {"cpu": 20}
 
     def refusal(self, problem: Problem) -> str | None:
         try:
@@ -34,6 +35,10 @@ class Shifted(Method):
     def depths(self, problem: Problem) -> range:
         """Even numbers: as many elements of u are fixed as of v."""
         return range(0, 2 * min(Components.of(problem).longest_prefix, LONGEST_PREFIX) + 1, 2)
+
+    def fewest_tasks(self, problem: Problem, depth: int) -> int:
+        """A class has at most two prefixes, a pair of classes at most two orders."""
+        return (1 << depth) // 8
 
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than minutes."""

@@ -44,7 +44,7 @@ class ShiftedOnCpu:
         self._tile_bits = min(tile_bits, len(split.v) - prefix)
         self._u_block_bits = min(u_block_bits, len(split.u) - prefix)
         self._halves = [half_forms(form) for form in plan.forms.even]
-        self._odd = OddForms.of(plan.forms, prefix, INNER_BITS)
+        self._odd = OddForms.of(plan.forms, prefix, INNER_BITS, self._shape.lanes)
         self._total_bound = max(plan.sum_bound, 2**63)
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
         shape = self._shape
@@ -62,18 +62,19 @@ class ShiftedOnCpu:
         """The partial result of one task; raises TaskIndexOutOfRange."""
         u_prefixes, v_prefixes = self._plan.prefixes(index)
         free = len(self._v_order) - self._plan.prefix_bits
-        tiles = [
-            first
-            for prefix in v_prefixes
-            for first in range(prefix << free, (prefix + 1) << free, 1 << self._tile_bits)
-        ]
-        total, residues, survivors = self.sum_over(self._u_blocks(tuple(u_prefixes)), tiles)
+        # The second of two prefixes is the first one read backwards.
+        tiles = range(v_prefixes[0] << free, (v_prefixes[0] + 1) << free, 1 << self._tile_bits)
+        blocks = self._u_blocks(tuple(u_prefixes))
+        total, residues, survivors = self.sum_over(blocks, tiles, len(v_prefixes))
         weight = self._plan.weight(index)
         return PartialResult(index, weight * total, residue(weight * residues), survivors)
 
-    def sum_over(self, u_blocks: Iterable[UBlock], tile_starts: Iterable[int]) -> tuple[int, int, int]:
+    def sum_over(
+        self, u_blocks: Iterable[UBlock], tile_starts: Iterable[int], images: int = 1
+    ) -> tuple[int, int, int]:
         """Σ (Π x_k) Π f_d / 4 over some u's and the packed v's of some tiles.
 
+        ``images``: 2 for these v's and the same ones read backwards, for a problem whose components are reversible.
         Returns (sum, its residue, points whose product is not 0).
         """
         total, residues = limbs.zero(self._total_bound), zero_sum()
@@ -82,7 +83,7 @@ class ShiftedOnCpu:
         for block in u_blocks:
             for first in starts:
                 survivors, pending = self._kernel(
-                    block, self._tile(first), self._odd, patterns(), total, residues, pending
+                    block, self._tile(first), images, self._odd, patterns(), total, residues, pending
                 )
                 evaluated += survivors
         return limbs.to_int(total), residue(limbs.to_int(residues)), evaluated
@@ -111,7 +112,7 @@ class ShiftedOnCpu:
                 sums = sums << SORT_BITS | (evens[:, form].astype(np.int64) & (1 << SORT_BITS) - 1)
         order = np.argsort(sums, kind="stable")
         us, evens = us[order], evens[order]
-        rows = np.zeros((len(us), len(self._halves)), np.int16)
+        rows = np.zeros((len(us), shape.even_columns), np.int16)
         for form in range(len(self._halves)):
             rows[:, form] = 1 + form * values + shape.reach - evens[:, form].astype(np.int16)
         changed = np.full(len(us), shape.stages, np.int64)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.methods.plan import Method, Plan
@@ -35,6 +36,8 @@ class ShiftedPlan(Plan):
         prefix_bits: elements of u, and elements of v, that a task fixes.
         product_bound: no |Π f_d / 4| exceeds it.
         sum_bound: no partial sum exceeds it in size.
+        classes: the prefixes of each class, ascending.
+        pairs: int64[tasks, 2], the class of u's prefixes and that of v's prefixes of each task.
     """
 
     def __init__(self, method: Method, problem: Problem, depth: int, seed: int = 0) -> None:
@@ -44,12 +47,12 @@ class ShiftedPlan(Plan):
         self.prefix_bits = depth // 2
         self.product_bound = prod(max(1, form.bound) for form in self.forms.all)
         self.sum_bound = widths.points(problem) * self.product_bound
-        self._classes = self._prefix_classes()
-        count = len(self._classes)
+        self.classes = self._prefix_classes()
+        count = len(self.classes)
         everything = np.indices((count, count)).reshape(2, -1)
         first, second = np.triu_indices(count) if self.components.exchanged else everything
-        self._pairs = np.stack([first, second], axis=1)
-        sizes = np.array([len(prefixes) for prefixes in self._classes])
+        self.pairs = np.stack([first, second], axis=1)
+        sizes = np.array([len(prefixes) for prefixes in self.classes])
         free = len(problem.filled) - depth
         self.work = sizes[first] * sizes[second] * 2.0**free
 
@@ -66,16 +69,46 @@ class ShiftedPlan(Plan):
         smallest, _ = prefix_classes(bits, 0, 0)
         return [sorted({prefix, int(image)}) for prefix, image in _with_image(smallest, bits)]
 
+    def owners(self, other: Plan) -> NDArray[np.int64] | None:
+        """See :meth:`Plan.owners`.  Longer prefixes begin with shorter ones, and so do their classes, unless
+        a prefix and its reverse are one class there and two here."""
+        if not isinstance(other, ShiftedPlan) or (other.problem, other.seed) != (self.problem, self.seed):
+            return None
+        if other.depth < self.depth or not self._is_refined_by(other.prefix_bits):
+            return None
+        classes = np.empty(1 << self.prefix_bits, np.int64)
+        for number, prefixes in enumerate(self.classes):
+            classes[prefixes] = number
+        shortest = np.array([prefixes[0] for prefixes in other.classes])
+        own = classes[shortest >> (other.prefix_bits - self.prefix_bits)]
+        tasks = np.empty((len(self.classes), len(self.classes)), np.int64)
+        first, second = self.pairs.T
+        if self.components.exchanged:
+            tasks[second, first] = self.tasks
+        tasks[first, second] = self.tasks
+        owners: NDArray[np.int64] = tasks[own[other.pairs[:, 0]], own[other.pairs[:, 1]]]
+        return owners
+
+    def deeper(self) -> Plan | None:
+        """See :meth:`Plan.deeper`: the next depth whose tasks belong to tasks of this plan."""
+        depths = self.method.depths(self.problem)
+        deeper = (depth for depth in depths if depth > self.depth and self._is_refined_by(depth // 2))
+        return next((self.method.plan(self.problem, depth, self.seed) for depth in deeper), None)
+
+    def _is_refined_by(self, prefix_bits: int) -> bool:
+        """Whether a class of prefixes of so many bits begins with prefixes of one class of this plan."""
+        return not self.components.reversible or self.prefix_bits % 2 == 0 or prefix_bits % 2 == 1
+
     def prefixes(self, index: int) -> tuple[list[int], list[int]]:
         """The prefixes of u and those of v that a task has; raises TaskIndexOutOfRange."""
         self.require(index)
-        first, second = self._pairs[index]
-        return self._classes[first], self._classes[second]
+        first, second = self.pairs[index]
+        return self.classes[first], self.classes[second]
 
     def weight(self, index: int) -> int:
         """How many pairs of classes the task stands for; raises TaskIndexOutOfRange."""
         self.require(index)
-        first, second = self._pairs[index]
+        first, second = self.pairs[index]
         return 2 if self.components.exchanged and first != second else 1
 
     def expectation(self, index: int) -> Expectation:

@@ -15,6 +15,8 @@ STAGE = 4
 """Even forms whose rows of dead points are joined at once."""
 LONGEST_STAGE = 6
 """The same for the last stage, which nearly every u needs anew."""
+FEWEST_PAIRS = 3
+"""Joint tables of the smallest kernel, which all problems that fit it share: a kernel takes seconds to compile."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Shape:
         lanes: bytes that hold the values of all odd forms of a point, or of all even ones; unused ones hold 1.
         pairs: joint tables of odd forms.
         stages: groups of even forms, of STAGE each but the last one.
-        last: even forms of the last stage.
+        last: even forms of the last stage; there may be fewer, the others vanish nowhere.
         reach: no |q(u)| or |q(v)| of an even form exceeds it.
     """
 
@@ -43,7 +45,7 @@ class Shape:
         _require(problem.n <= LARGEST_N, f"at most {LARGEST_N} colours")
         _require(problem.places <= LONGEST_ROW, f"a row of at most {LONGEST_ROW} places")
         forms = Forms(problem, 0)
-        # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32.
+        # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
         largest = max((form.bound for form in forms.all), default=0)
         _require(largest**2 < 2**15, "the product of two factors in 16 bits")
         halves = [half for form in forms.even for half in half_forms(form)]
@@ -52,7 +54,13 @@ class Shape:
         lanes = 16 if max(len(forms.odd), len(forms.even)) <= 16 else 32
         evens = len(forms.even)
         stages = 1 + max(0, -(-(evens - LONGEST_STAGE) // STAGE))
-        return cls(lanes, -(-len(forms.odd) // 2), stages, evens - STAGE * (stages - 1), reach)
+        last = LONGEST_STAGE if stages == 1 else evens - STAGE * (stages - 1)
+        return cls(lanes, max(FEWEST_PAIRS, -(-len(forms.odd) // 2)), stages, last, reach)
+
+    @property
+    def even_columns(self) -> int:
+        """Even forms that the kernel looks up."""
+        return STAGE * (self.stages - 1) + self.last
 
 
 def _require(condition: bool, what: str) -> None:

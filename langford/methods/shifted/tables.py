@@ -20,7 +20,8 @@ class UBlock(NamedTuple):
     Attributes:
         us: int64[u's], natural masks.
         evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
-        rows: int16[u's, even forms], the row of a tile's even table that has the v's whose q(v) is −q(u).
+        rows: int16[u's, even columns], the row of a tile's even table that has the v's whose q(v) is −q(u), or 0
+            beyond the last form.
         changed: int64[u's], the first stage whose rows are not those of the u before.
     """
 
@@ -58,37 +59,36 @@ class OddForms(NamedTuple):
     the only neighbour and the sign that ℓ_d has at v_k.  It is −2, 0 or 2.
 
     Attributes:
-        lags: int64[forms], e, for d = 2e+1.
-        left, right: int64[forms], elements of v with a neighbour u_{k−e}, with one u_{k+e+1}.
-        negative: int64[forms], elements of v with one neighbour and a sign −1 in ℓ_d.
-        u_once, u_negative: int64[forms], elements of u that ℓ_d has, those with a sign −1.
-        constants: int64[forms], c_d.
+        forms: how many there are.
+        masks: int64[7 · lanes], for each form: e, for d = 2e+1; the elements of v with a neighbour u_{k−e}, and
+            those with one u_{k+e+1}; the elements of v with one neighbour and a sign −1 in ℓ_d; the elements of u
+            that ℓ_d has, and those with a sign −1; c_d.  A lane without a form has the constant 4 and no element.
         order: int64[elements], the element of v at each packed bit.
         gaps: int64[·], elements below v's last one that are not filled, from the highest.
         inner: how many filled elements of v precede the inner ones.
+        mirror: element k of v read backwards is element mirror − k.
     """
 
-    lags: NDArray[np.int64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    negative: NDArray[np.int64]
-    u_once: NDArray[np.int64]
-    u_negative: NDArray[np.int64]
-    constants: NDArray[np.int64]
+    forms: int
+    masks: NDArray[np.int64]
     order: NDArray[np.int64]
     gaps: NDArray[np.int64]
     inner: int
+    mirror: int
 
     @classmethod
-    def of(cls, forms: Forms, prefix: int, inner: int) -> OddForms:
+    def of(cls, forms: Forms, prefix: int, inner: int, lanes: int) -> OddForms:
         """The odd forms, and v packed as tasks need it that fix ``prefix`` elements."""
-        masks = np.array([_odd_masks(form) for form in forms.odd], np.int64).reshape(-1, 7)
-        lags, left, right, negative, u_once, u_negative, constants = np.ascontiguousarray(masks.T)
+        masks = np.zeros((7, lanes), np.int64)
+        masks[6] = 4
+        for lane, form in enumerate(forms.odd):
+            masks[:, lane] = _odd_masks(form)
         split = forms.components
         order = np.array(split.v_order(prefix, inner), np.int64)
         before = (outer_count(len(split.v), prefix, inner) + 1) // 2
         gaps = np.array(split.gaps(), np.int64)
-        return cls(lags, left, right, negative, u_once, u_negative, constants, order, gaps, before)
+        mirror = split.v[0] + split.v[-1] if split.v else 0
+        return cls(len(forms.odd), masks.reshape(-1), order, gaps, before, mirror)
 
 
 def _odd_masks(form: Form) -> tuple[int, ...]:

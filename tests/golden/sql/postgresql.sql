@@ -108,11 +108,14 @@ DROP INDEX attempt_worker;
 -- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN expires FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -120,14 +123,14 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = %(name_1)s::VARCHAR;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
 VALUES (%(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
-    %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s)
+    %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s)
 RETURNING campaign.id;
 
 -- Ledger.create_campaign
@@ -147,7 +150,7 @@ RETURNING event.id;
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -617,9 +620,9 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share)
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
 VALUES (%(id)s::INTEGER, %(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR,
-    %(depth)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s);
+    %(depth)s::INTEGER, %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1

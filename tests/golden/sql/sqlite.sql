@@ -109,11 +109,14 @@ DROP INDEX attempt_worker;
 -- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN expires FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -121,13 +124,13 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = ?;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?)
 RETURNING id;
 
 -- Ledger.create_campaign
@@ -142,7 +145,7 @@ VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -599,8 +602,8 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT ledger.uuid, ledger.created

@@ -1,0 +1,85 @@
+"""What the counts that nobody has, or nobody has confirmed, would cost: the table of docs/records.md.
+
+    python benchmarks/records.py
+
+Each row scales a measured time of a whole count by the number of sign vectors, 2^filled: four times as many for
+each further colour.  The last line says how well that rule leads from n = 28 to 31 where a method was measured at
+both.  S(33) has one colour more than today's methods take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from table import Table
+
+from langford.problem import Problem
+
+TARGETS = [Problem.langford(31), Problem.langford(32), Problem.skolem(32), Problem.skolem(33)]
+HOUR, YEAR = 3600.0, 31_557_600.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured time of a whole count.
+
+    Attributes:
+        method: by which.
+        device: on what.
+        n: L(2,n) was counted, or some of its tasks were, with the rest projected by points.
+        seconds: of one device.
+        source: where the figure is from.
+    """
+
+    method: str
+    device: str
+    n: int
+    seconds: float
+    source: str
+
+    def seconds_for(self, problem: Problem) -> float:
+        """Seconds of one device for another problem."""
+        return self.seconds * 2.0 ** (len(problem.filled) - len(Problem.langford(self.n).filled))
+
+
+MEASURED = [
+    Measured("shifted", "H200", 31, 153_980.0, "prototype, sums modulo 2^64"),
+    Measured("polyphase", "H200", 31, 242_000.0, "benchmarks/sums_gpu.py"),
+    Measured("Jourdelune/langford", "H200", 31, 268 * HOUR, "its program, run by us"),
+    Measured("shifted", "core of a Zen 4 EPYC", 28, 1.85e6, "benchmarks/shifted.md"),
+    Measured("polyphase", "core of a Zen 4 EPYC", 28, 6.18e6, "benchmarks/shifted.md"),
+]
+SMALLER = [
+    Measured("shifted", "H200", 28, 2_836.0, "prototype, sums modulo 2^64"),
+    Measured("polyphase", "H200", 28, 3_830.0, "benchmarks/sums_gpu.py"),
+    Measured("Jourdelune/langford", "H200", 28, 18_650.0, "its program, run by us"),
+]
+"""The other n at which the same was measured, to see how well times scale."""
+
+
+def largest_error() -> float:
+    """The largest relative difference between a time scaled from the smaller n and the measured one."""
+    pairs = [(small, large) for small in SMALLER for large in MEASURED]
+    return max(
+        abs(small.seconds_for(Problem.langford(large.n)) / large.seconds - 1)
+        for small, large in pairs
+        if (small.method, small.device) == (large.method, large.device)
+    )
+
+
+def shown(seconds: float, device: str) -> str:
+    """Hours of a GPU, or years of a core."""
+    return f"{seconds / YEAR:,.0f} core years" if device.startswith("core") else f"{seconds / HOUR:,.0f} GPU hours"
+
+
+def main() -> None:
+    table = Table("method", "device", *map(str, TARGETS), "measured")
+    for measured in MEASURED:
+        costs = [shown(measured.seconds_for(problem), measured.device) for problem in TARGETS]
+        source = f"L(2,{measured.n}): {measured.source}"
+        table.row(measured.method, measured.device, *costs, source)
+    print(f"\nFrom n = 28 to 31 the rule is wrong by at most {largest_error():.0%}.")
+
+
+if __name__ == "__main__":
+    main()

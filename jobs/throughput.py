@@ -1,0 +1,130 @@
+"""What limits a farm, and a GPU: both as timed event graphs, whose critical cycle sets the pace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from langford.errors import LangfordError
+from langford.irregular import EventGraph
+
+
+class BadFarm(LangfordError):
+    """A farm without workers or tasks, or one in which nothing takes any time."""
+
+
+@dataclass(frozen=True)
+class Farm:
+    """A task server and its workers.
+
+    Attributes:
+        workers: how many, each evaluating one task at a time.
+        batch: tasks that a worker leases, evaluates and delivers at once.
+        task_seconds: time of a task.
+        lease_ms, result_ms: the server's work to grant a batch, and to take its results.
+        round_trip_ms: a message and its answer on the network; two of them per batch.
+    """
+
+    workers: int
+    batch: int
+    task_seconds: float
+    lease_ms: float
+    result_ms: float
+    round_trip_ms: float
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """The pace of a farm.
+
+    Attributes:
+        tasks_per_second: of all workers, in the long run.
+        critical: the events of the cycle that sets it.
+        saturates_at: the number of workers from which on the server sets it; None when it never does.
+    """
+
+    tasks_per_second: float
+    critical: list[str]
+    saturates_at: int | None
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return vars(self)
+
+
+def _exact(number: float) -> Fraction:
+    """A number as it is written in decimals."""
+    return Fraction(str(number))
+
+
+def throughput(farm: Farm) -> Throughput:
+    """The pace of a farm; raises BadFarm.
+
+    Each worker goes round: its results, its lease, a batch of tasks.  The server serves the workers in turn: its
+    one token goes round all of their requests.
+    """
+    if farm.workers < 1 or farm.batch < 1:
+        raise BadFarm(f"{farm.workers} workers with batches of {farm.batch}: a farm has one at least of both")
+    lease, result = _exact(farm.lease_ms) / 1000, _exact(farm.result_ms) / 1000
+    away = 2 * _exact(farm.round_trip_ms) / 1000 + farm.batch * _exact(farm.task_seconds)
+    graph = EventGraph()
+    for worker in range(1, farm.workers + 1):
+        following = worker % farm.workers + 1
+        graph.add(f"results of worker {worker}", f"lease of worker {worker}", result)
+        graph.add(f"lease of worker {worker}", f"batch of worker {worker}", lease)
+        graph.add(f"batch of worker {worker}", f"results of worker {worker}", away, tokens=1)
+        last = 1 if worker == farm.workers else 0
+        graph.add(f"lease of worker {worker}", f"results of worker {following}", lease, tokens=last)
+    period = graph.period()
+    if period.value == 0:
+        raise BadFarm("nothing takes any time in this farm: give --task-seconds, or what the server takes")
+    served = lease + result
+    saturates_at = ceil((served + away) / served) if served else None
+    return Throughput(float(farm.workers * farm.batch / period.value), period.critical, saturates_at)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One GPU that is fed in streams; all times in milliseconds, of one launch.
+
+    Attributes:
+        feed: a core prepares its input.
+        copy: to the GPU.
+        kernel: on the GPU.
+        result: back, and what the core does with it.
+    """
+
+    feed: float
+    copy: float
+    kernel: float
+    result: float
+
+
+def launches_per_second(pipeline: Pipeline, streams: int) -> float:
+    """The pace of so many streams; raises BadFarm.
+
+    A stream goes round its four steps and has one token; each step is done for one stream at a time.
+    """
+    steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
+    if streams < 1 or not any(steps.values()):
+        raise BadFarm(f"{streams} streams whose steps take {list(vars(pipeline).values())} ms: give more of both")
+    names = list(steps)
+    graph = EventGraph()
+    for stream in range(1, streams + 1):
+        for step, after in zip(names, [*names[1:], names[0]], strict=True):
+            last = step == names[-1]
+            graph.add(f"{step} of stream {stream}", f"{after} of stream {stream}", steps[step], tokens=int(last))
+            following, wraps = stream % streams + 1, int(stream == streams)
+            graph.add(f"{step} of stream {stream}", f"{step} of stream {following}", steps[step], tokens=wraps)
+    return float(streams / graph.period().value)
+
+
+def best_streams(pipeline: Pipeline) -> int:
+    """The smallest number of streams with which the slowest step never waits; raises BadFarm."""
+    streams = 1
+    pace = launches_per_second(pipeline, streams)
+    while (faster := launches_per_second(pipeline, streams + 1)) > pace:
+        streams, pace = streams + 1, faster
+    return streams

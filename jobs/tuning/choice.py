@@ -1,0 +1,98 @@
+"""The measurement by which a machine chooses the method of a sum: the speed of each at the same problem."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from random import Random
+
+from jobs.evaluation import evaluate
+from jobs.tuning.experiment import Curve, Experiment, Trial
+from langford.devices import CPU, Device
+from langford.errors import BadDepth, MethodDoesNotApply
+from langford.kernels.cuda.runtime import NoGpu
+from langford.methods import Method, Plan, candidates
+from langford.methods.choice import keep
+from langford.problem import Problem
+
+ENOUGH_SECONDS = 0.25
+"""Time of a task that shows the speed of tasks of any size."""
+DEEPER = 8
+"""How much deeper than suggested the first plan is whose tasks are measured."""
+GPU = Device("cuda", 0)
+
+
+class NothingToChoose(MethodDoesNotApply):
+    """One method alone counts the problem fast."""
+
+
+def choices(
+    problem: Problem, repetitions: int, say: Callable[[str], None] = lambda message: None, save: bool = True
+) -> Iterator[tuple[str, Experiment]]:
+    """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
+
+    Args:
+        problem: what would be counted.
+        repetitions: tasks of each method, drawn over the whole plan, whose median is taken.
+        say: called with each projected time, and with remarks for the user.
+        save: keep the times in the profile of this machine, by which ``count`` and ``run`` choose.
+
+    Raises NothingToChoose when no device has two methods for the problem, BadProfile or OSError.
+    """
+    compared = 0
+    for device in (CPU, GPU):
+        methods = candidates(problem, device.kind)
+        if len(methods) < 2:
+            continue
+        compared += 1
+        try:
+            name = device.name
+        except NoGpu as error:
+            say(f"{problem} on a GPU is left out: {error}")
+            continue
+        seconds = {}
+        for method in methods:
+            seconds[method.name] = projected(problem, method, device, repetitions)
+            say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
+        curves = tuple(
+            Curve(method, (Trial(problem.n, time_, {"method": method}),)) for method, time_ in seconds.items()
+        )
+        yield device.kind, Experiment("choice", f"{problem} on {name}", "n", curves, "whole count, projected")
+        if save:
+            say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
+    if not compared:
+        raise NothingToChoose(f"one method alone counts {problem} fast: there is nothing to choose")
+
+
+def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:
+    """Seconds of one core or one GPU for the whole count, projected by work from random tasks."""
+    plan, random = _showing(problem, method, device), Random(problem.n)
+    tasks = [random.choice(plan.tasks) for _ in range(repetitions)]
+    rates = [seconds_of(plan, task, device) / float(plan.work[task]) for task in tasks]
+    return statistics.median(rates) * float(plan.work.sum())
+
+
+def _showing(problem: Problem, method: Method, device: Device) -> Plan:
+    """The deepest plan whose tasks take long enough to show the speed, or else that of the largest tasks."""
+    shown = None
+    deepest = method.suggested_depth(problem) + DEEPER
+    for depth in sorted((depth for depth in method.depths(problem) if depth <= deepest), reverse=True):
+        try:
+            plan = method.plan(problem, depth)
+            plan.evaluator(device)
+        except BadDepth:
+            continue
+        shown, task = plan, int(plan.work.argsort()[len(plan.work) // 2])
+        if seconds_of(plan, task, device) >= ENOUGH_SECONDS:
+            break
+    assert shown is not None, "every method has a depth that its evaluator takes"
+    return shown
+
+
+def seconds_of(plan: Plan, task: int, device: Device) -> float:
+    """Time of one task: of this thread's core, or on the clock where a GPU computes."""
+    clock = time.thread_time if device == CPU else time.perf_counter
+    start = clock()
+    evaluate(plan, task, device)
+    return clock() - start

@@ -1,0 +1,60 @@
+"""Irregular problems on plain arrays: graphs, trees and cycles, on the CPU and on GPUs.
+
+    >>> import numpy as np
+    >>> from langford import irregular
+    >>> sources, targets = irregular.kronecker(10)
+    >>> graph = irregular.Graph.from_edges(1024, sources, targets, symmetric=True)
+    >>> root = int(sources[0])
+    >>> found = irregular.bfs(graph, root)
+    >>> irregular.check_bfs(sources, targets, root, found.parent, found.depth)
+    16384
+    >>> tree = irregular.Tree(np.array([0, 0, 0, 1, 1]))
+    >>> irregular.leaffix(tree, np.ones(5, np.int64), "add").tolist()
+    [5, 3, 1, 1, 1]
+    >>> circle = irregular.Graph.from_edges(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+    >>> irregular.cycle_mean(circle, np.array([1, 2, 5])).value
+    Fraction(8, 3)
+
+Arrays of NumPy are worked on by the CPU, arrays of CuPy by their GPU, and results are where the input was.
+Vertices are int32 or int64.  In parents, a root is its own parent, and −1 says: not reached.
+"""
+
+from __future__ import annotations
+
+# The functions have the names of their modules: they are imported here, after which the names stay theirs.
+from langford.irregular.bfs import Bfs, bfs
+from langford.irregular.client_server import Scenario, Transition, client_server
+from langford.irregular.components import Components, components
+from langford.irregular.cycles import OptimalCycle, cycle_mean, cycle_ratio
+from langford.irregular.event_graph import EventGraph
+from langford.irregular.graph import Graph
+from langford.irregular.graph500 import check_bfs, graph500
+from langford.irregular.kronecker import kronecker
+from langford.irregular.search_states import SearchStates, search_states
+from langford.irregular.tree import Tree
+from langford.irregular.tree_matrix import TreeMatrix
+from langford.irregular.treefix import leaffix, rootfix
+
+__all__ = [
+    "Bfs",
+    "Components",
+    "EventGraph",
+    "Graph",
+    "OptimalCycle",
+    "Scenario",
+    "SearchStates",
+    "Transition",
+    "Tree",
+    "TreeMatrix",
+    "bfs",
+    "check_bfs",
+    "client_server",
+    "components",
+    "cycle_mean",
+    "cycle_ratio",
+    "graph500",
+    "kronecker",
+    "leaffix",
+    "rootfix",
+    "search_states",
+]

@@ -1,0 +1,95 @@
+"""Arrays of NumPy and of CuPy: where they are, what they may hold, and how much memory there is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from langford.irregular.errors import BadArray, BadLength, BadWeights, TooLarge
+
+Array = Any
+"""An array of NumPy or of CuPy."""
+INDEX_TYPES = (np.int32, np.int64)
+
+
+def module_of(*arrays: Array) -> ModuleType:
+    """numpy or cupy: the module of the arrays; raises BadArray when they are neither, or not of one kind."""
+    modules = {type(array).__module__.partition(".")[0] for array in arrays}
+    if modules == {"numpy"}:
+        return np
+    if modules == {"cupy"}:
+        import cupy
+
+        module: ModuleType = cupy
+        return module
+    kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
+    raise BadArray(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
+
+
+def on_gpu(array: Array) -> bool:
+    """Whether the array is CuPy's."""
+    return module_of(array) is not np
+
+
+def on_host(array: Array) -> Array:
+    """The array in the memory of the host."""
+    return array.get() if on_gpu(array) else array
+
+
+def stable_order(keys: Array) -> Array:
+    """The places of the keys in rising order, equal ones in theirs, int64[·]."""
+    # CuPy's sort is always stable, and not every version of it takes a word for that.
+    return keys.argsort() if on_gpu(keys) else np.argsort(keys, kind="stable")
+
+
+def require_indices(name: str, array: Array) -> None:
+    """Raises BadArray unless the array is one row of int32 or int64."""
+    module_of(array)
+    if array.ndim != 1 or array.dtype not in INDEX_TYPES:
+        raise BadArray(
+            f"{name} must be one row of int32 or int64, not {array.dtype} of shape {array.shape}: convert it"
+        )
+
+
+def require_length(name: str, array: Array, length: int, of: str) -> None:
+    """Raises BadLength unless the array has that many entries."""
+    if array.ndim < 1 or len(array) != length:
+        raise BadLength(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
+
+
+def require_numbers(name: str, array: Array) -> None:
+    """Raises BadWeights unless all entries are integers of up to 64 bits, or finite numbers."""
+    if array.dtype.kind not in "iuf":
+        raise BadWeights(f"{name} must be integers or floating-point numbers, not {array.dtype}: convert them")
+    if array.dtype.kind == "f":
+        finite = module_of(array).isfinite(array)
+        if not bool(finite.all()):
+            place = int((~finite).argmax())
+            raise BadWeights(f"{name} number {place} is {array.flat[place]}: give finite numbers only")
+
+
+def offset_type(edges: int) -> type[np.signedinteger[Any]]:
+    """The type of offsets into so many edges: 64 bits when 32 are too few."""
+    return np.int32 if edges < 2**31 else np.int64
+
+
+def present_bytes() -> int:
+    """Memory that this machine can still give to this process, in bytes."""
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def require_memory(what: str, needed: int, present: int) -> None:
+    """Raises TooLarge when ``needed`` bytes are more than are present."""
+    if needed > present:
+        raise TooLarge(
+            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller scale, or another machine"
+        )

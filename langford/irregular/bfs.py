@@ -1,0 +1,84 @@
+"""Breadth-first search with a change of direction (Loiseau's thesis, section 2.4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from langford.irregular.arrays import Array, on_gpu
+from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
+from langford.irregular.errors import BadRoot
+from langford.irregular.graph import Graph
+from langford.loading import load
+
+Direction = Literal["auto", "down", "up"]
+DIRECTIONS: dict[str, int] = {"auto": AUTO, "down": DOWN, "up": UP}
+MOST_LEVELS = 4096
+"""Levels of which a search keeps a record."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a search: a row of the thesis's table 2.1.
+
+    Attributes:
+        frontier: vertices at this depth.
+        inspected: edges looked at to find the next ones.
+        direction: "down" from the frontier to its targets, "up" from unreached vertices to the frontier.
+    """
+
+    frontier: int
+    inspected: int
+    direction: str
+
+
+@dataclass(frozen=True)
+class Bfs:
+    """The tree of a breadth-first search.
+
+    Attributes:
+        parent: of each vertex, [n]; the root is its own parent, −1: not reached.  Which of several possible
+            parents it is depends on the direction.
+        levels: the first MOST_LEVELS levels, from the root.
+    """
+
+    parent: Array
+    levels: list[Level]
+
+    @cached_property
+    def depth(self) -> Array:
+        """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first asked for."""
+        if on_gpu(self.parent):
+            return load("langford.irregular.cuda.bfs:depths_on_gpu")(self.parent)
+        depth = np.empty_like(self.parent)
+        depths(self.parent, depth)
+        return depth
+
+
+def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
+    """Search breadth first from a vertex.
+
+    Args:
+        graph: its edges are followed from source to target.
+        root: a vertex.
+        direction: "down": every level from its frontier; "up": every level from the unreached vertices; "auto":
+            whichever looks at fewer edges, level by level.
+
+    Raises BadRoot.
+    """
+    if not 0 <= root < graph.n:
+        raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
+    if on_gpu(graph.indptr):
+        found: Bfs = load("langford.irregular.cuda.bfs:bfs_on_gpu")(graph, root, direction)
+        return found
+    back = graph if direction == "down" else graph.reversed
+    parent = np.full(graph.n, -1, graph.indices.dtype)
+    levels = np.empty((MOST_LEVELS, 3), np.int64)
+    count = search(
+        graph.indptr, graph.indices, back.indptr, back.indices, root, DIRECTIONS[direction], parent, levels
+    )
+    names = {DOWN: "down", UP: "up"}
+    return Bfs(parent, [Level(size, seen, names[way]) for size, seen, way in levels[:count].tolist()])

@@ -1,0 +1,201 @@
+"""Howard's policy iteration on one core, for integers and for floats.
+
+A *policy* chooses an edge for every vertex of ``indptr``, ``targets``, ``weights``, ``times``: the edges inside
+strong components.  Vertices without such an edge have the policy −1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from langford.irregular.cpu.compiled import kernel
+
+
+@kernel
+def policy_cycles(policy, targets, weights, times, limit, members, begins, sums, durations):
+    """The cycles of a policy: their vertices one after another into ``members`` [n], where each begins into
+    ``begins`` [n + 1], their weights and times into ``sums`` and ``durations`` [n].  Returns their number, −1 when
+    a sum passes ``limit``."""
+    n = policy.size
+    seen = np.zeros(n, np.int64)
+    count, filled = 0, 0
+    begins[0] = 0
+    for start in range(n):
+        vertex = start
+        while seen[vertex] == 0 and policy[vertex] >= 0:
+            seen[vertex] = start + 1
+            vertex = targets[policy[vertex]]
+        if seen[vertex] != start + 1:
+            continue
+        first = vertex
+        total, duration = weights[policy[vertex]], times[policy[vertex]]
+        members[filled] = vertex
+        filled += 1
+        vertex = targets[policy[vertex]]
+        while vertex != first:
+            members[filled] = vertex
+            filled += 1
+            total += weights[policy[vertex]]
+            duration += times[policy[vertex]]
+            if abs(total) > limit or duration > limit:
+                return -1
+            vertex = targets[policy[vertex]]
+        sums[count], durations[count] = total, duration
+        count += 1
+        begins[count] = filled
+    return count
+
+
+@njit(cache=True)
+def cost(weight, time, numerator, denominator):
+    """The weight of an edge beyond what its time is worth at numerator / denominator."""
+    return denominator * weight - numerator * time
+
+
+@kernel
+def follow(policy, targets, weights, times, limit, labels, numerators, denominators, roots, distance, state):
+    """The distance of every vertex whose policy leads to a root, along the policy.
+
+    ``state`` [n], zeros: becomes 1 where the policy leads to a root, 2 elsewhere.
+    Returns (vertices that are led elsewhere, whether a distance passed ``limit``).
+    """
+    n = policy.size
+    path = np.empty(n, np.int64)
+    for root in roots:
+        state[root] = 1
+        distance[root] = 0
+    astray = 0
+    for start in range(n):
+        vertex, length = start, 0
+        while state[vertex] == 0 and policy[vertex] >= 0:
+            state[vertex] = 3
+            path[length] = vertex
+            length += 1
+            vertex = targets[policy[vertex]]
+        if state[vertex] != 1:
+            astray += length
+            for at in range(length):
+                state[path[at]] = 2
+            continue
+        label = labels[vertex]
+        reach = distance[vertex]
+        for at in range(length - 1, -1, -1):
+            edge = policy[path[at]]
+            reach += cost(weights[edge], times[edge], numerators[label], denominators[label])
+            if abs(reach) > limit:
+                return astray, True
+            distance[path[at]] = reach
+            state[path[at]] = 1
+    return astray, False
+
+
+@kernel
+def lead_back(
+    back_indptr,
+    back_edges,
+    sources,
+    weights,
+    times,
+    limit,
+    labels,
+    numerators,
+    denominators,
+    policy,
+    distance,
+    state,
+):
+    """Give the vertices of state 2 a policy that leads to a vertex of state 1, over as few edges as there can be.
+
+    Vertices whose component has none of state 1 remain as they are.
+    Returns whether a distance passed ``limit``.
+    """
+    queue = np.empty(policy.size, np.int64)
+    tail = head = 0
+    for vertex in range(policy.size):
+        if state[vertex] == 1:
+            queue[tail] = vertex
+            tail += 1
+    while head < tail:
+        vertex = queue[head]
+        head += 1
+        label = labels[vertex]
+        for at in range(back_indptr[vertex], back_indptr[vertex + 1]):
+            edge = back_edges[at]
+            source = sources[edge]
+            if state[source] != 2:
+                continue
+            reach = distance[vertex] + cost(weights[edge], times[edge], numerators[label], denominators[label])
+            if abs(reach) > limit:
+                return True
+            policy[source], distance[source], state[source] = edge, reach, 1
+            queue[tail] = source
+            tail += 1
+    return False
+
+
+@kernel
+def improve(indptr, targets, weights, times, labels, numerators, denominators, active, tolerance, distance, policy):
+    """Choose for every vertex of an active component the edge that leads to its root the shortest way.
+
+    ``active`` [components] is left with those in which a choice changed by more than ``tolerance``.
+    Returns the number of choices that changed.
+    """
+    changed = 0
+    still = np.zeros(active.size, np.bool_)
+    for vertex in range(policy.size):
+        label = labels[vertex]
+        if policy[vertex] < 0 or not active[label]:
+            continue
+        numerator, denominator = numerators[label], denominators[label]
+        best, choice = distance[vertex] - tolerance, policy[vertex]
+        for edge in range(indptr[vertex], indptr[vertex + 1]):
+            length = distance[targets[edge]] + cost(weights[edge], times[edge], numerator, denominator)
+            if length < best:
+                best, choice = length, edge
+        if choice != policy[vertex]:
+            # At once, so that others profit: no cycle of the new policy is worse for it.
+            policy[vertex], distance[vertex] = choice, best
+            still[label] = True
+            changed += 1
+    active[:] = still
+    return changed
+
+
+@kernel
+def shift_components(count, labels, sources, targets, lengths, limit, shift):
+    """Numbers for the components, into ``shift`` [count] of zeros, such that shift[v] ≤ shift[u] + length for
+    every edge u → v between them.  Returns whether one passed ``limit``.
+    """
+    waiting = np.zeros(count, np.int64)
+    begins = np.zeros(count + 1, np.int64)
+    for edge in range(sources.size):
+        waiting[labels[targets[edge]]] += 1
+        begins[labels[sources[edge]] + 1] += 1
+    for label in range(count):
+        begins[label + 1] += begins[label]
+    edges, place = np.empty(sources.size, np.int64), begins[:-1].copy()
+    for edge in range(sources.size):
+        label = labels[sources[edge]]
+        edges[place[label]] = edge
+        place[label] += 1
+    queue, tail, head = np.empty(count, np.int64), 0, 0
+    for label in range(count):
+        if waiting[label] == 0:
+            queue[tail] = label
+            tail += 1
+    while head < tail:
+        label = queue[head]
+        head += 1
+        for at in range(begins[label], begins[label + 1]):
+            edge = edges[at]
+            other = labels[targets[edge]]
+            bound = shift[label] + lengths[edge]
+            if bound < -limit:
+                return True
+            shift[other] = min(shift[other], bound)
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                queue[tail] = other
+                tail += 1
+    return False

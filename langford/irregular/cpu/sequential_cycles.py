@@ -1,0 +1,177 @@
+"""Sequential algorithms for the least cycle mean, on one core."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+from numba import njit
+
+from langford.irregular.cpu.compiled import kernel
+
+
+@kernel
+def karp_walks(sources, targets, weights, lightest, missing):
+    """lightest[k, v]: the least weight of a walk of k edges to v, ``missing`` if there is none; row 0 is given."""
+    for length in range(1, lightest.shape[0]):
+        for edge in range(sources.size):
+            before = lightest[length - 1, sources[edge]]
+            if before != missing:
+                after = before + weights[edge]
+                if after < lightest[length, targets[edge]]:
+                    lightest[length, targets[edge]] = after
+
+
+@kernel
+def howard_passes(indptr, targets, weights, policy, distance):
+    """Howard's algorithm on a strongly connected graph, one pass over the edges per improvement (Dasdan 2004).
+
+    ``policy`` [n] and ``distance`` [n] hold each vertex's lightest edge and its weight; the policy ends with an
+    optimal cycle.  Returns the number of passes.
+    """
+    n = policy.size
+    seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
+    passes = 0
+    while True:
+        passes += 1
+        # The best cycle of the policy.
+        seen[:] = 0
+        mean, root = np.inf, 0
+        for start in range(n):
+            vertex = start
+            while seen[vertex] == 0:
+                seen[vertex] = start + 1
+                vertex = targets[policy[vertex]]
+            if seen[vertex] == start + 1:
+                total, length, at = 0.0, 0, vertex
+                while True:
+                    total += weights[policy[at]]
+                    length += 1
+                    at = targets[policy[at]]
+                    if at == vertex:
+                        break
+                if total / length < mean:
+                    mean, root = total / length, vertex
+        # Distances of what the policy leads to the root; the others keep theirs.
+        seen[:] = 0
+        seen[root] = 1
+        for start in range(n):
+            length, vertex = 0, start
+            while seen[vertex] == 0:
+                seen[vertex] = 2
+                order[length] = vertex
+                length += 1
+                vertex = targets[policy[vertex]]
+            good = seen[vertex] == 1
+            for at in range(length - 1, -1, -1):
+                if good:
+                    edge = policy[order[at]]
+                    distance[order[at]] = distance[targets[edge]] + weights[edge] - mean
+                    seen[order[at]] = 1
+                else:
+                    seen[order[at]] = 3
+        better = False
+        for vertex in range(n):
+            for edge in range(indptr[vertex], indptr[vertex + 1]):
+                gain = distance[vertex] - (distance[targets[edge]] + weights[edge] - mean)
+                if gain > 0:
+                    if gain > 1e-9 * (1 + abs(distance[vertex])):
+                        better = True
+                    distance[vertex] -= gain
+                    policy[vertex] = edge
+        if not better:
+            return passes
+
+
+@njit(cache=True)
+def least_key(vertex, back_indptr, back_sources, back_weights, cost, length):
+    """The smallest mean at which another edge into the vertex is as good as its tree edge, and that edge."""
+    key, best = np.inf, -1
+    for edge in range(back_indptr[vertex], back_indptr[vertex + 1]):
+        source = back_sources[edge]
+        longer = length[source] + 1 - length[vertex]
+        if longer > 0:
+            at = (cost[source] + back_weights[edge] - cost[vertex]) / longer
+            if at < key:
+                key, best = at, edge
+    return key, best
+
+
+@kernel
+def yto_pivots(indptr, targets, weights, back_indptr, back_sources, back_weights, parent_edge):
+    """Young, Tarjan and Orlin: raise the mean until a cycle of edges of the tree and one more has it.
+
+    ``parent_edge`` [n], −1: becomes the edge (by target) over which the tree reaches each vertex.
+    Returns (the edge that closes the cycle or −1, pivots).
+    """
+    n = parent_edge.size
+    cost, length = np.zeros(n, back_weights.dtype), np.zeros(n, np.int64)
+    first, after, before = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    keys, chosen = np.full(n, np.inf), np.full(n, -1, np.int64)
+    inside, stack = np.zeros(n, np.bool_), np.empty(n, np.int64)
+    heap = [(0.0, np.int64(-1))]
+    heap.pop()
+    for vertex in range(n):
+        keys[vertex], chosen[vertex] = least_key(vertex, back_indptr, back_sources, back_weights, cost, length)
+        if chosen[vertex] >= 0:
+            heappush(heap, (keys[vertex], np.int64(vertex)))
+    pivots = 0
+    while len(heap) > 0:
+        key, vertex = heappop(heap)
+        if key != keys[vertex] or chosen[vertex] < 0:
+            continue
+        edge = chosen[vertex]
+        source = back_sources[edge]
+        # The vertices below the target; if the source is among them, the edge closes a cycle.
+        count, done = 1, 0
+        stack[0], inside[vertex] = vertex, True
+        while done < count:
+            child = first[stack[done]]
+            done += 1
+            while child >= 0:
+                stack[count], inside[child] = child, True
+                count += 1
+                child = after[child]
+        closes = inside[source]
+        if closes:
+            return edge, pivots
+        pivots += 1
+        heavier = cost[source] + back_weights[edge] - cost[vertex]
+        longer = length[source] + 1 - length[vertex]
+        old = back_sources[parent_edge[vertex]] if parent_edge[vertex] >= 0 else -1
+        if old >= 0:
+            if before[vertex] >= 0:
+                after[before[vertex]] = after[vertex]
+            else:
+                first[old] = after[vertex]
+            if after[vertex] >= 0:
+                before[after[vertex]] = before[vertex]
+        parent_edge[vertex] = edge
+        before[vertex], after[vertex] = -1, first[source]
+        if first[source] >= 0:
+            before[first[source]] = vertex
+        first[source] = vertex
+        for at in range(count):
+            cost[stack[at]] += heavier
+            length[stack[at]] += longer
+        for at in range(count):
+            below = stack[at]
+            keys[below], chosen[below] = least_key(below, back_indptr, back_sources, back_weights, cost, length)
+            if chosen[below] >= 0:
+                heappush(heap, (keys[below], np.int64(below)))
+        # Edges that leave the subtree meet their targets at a smaller mean than before.
+        for at in range(count):
+            below = stack[at]
+            for out in range(indptr[below], indptr[below + 1]):
+                target = targets[out]
+                if inside[target]:
+                    continue
+                more = length[below] + 1 - length[target]
+                if more > 0 and (cost[below] + weights[out] - cost[target]) / more < keys[target]:
+                    keys[target], chosen[target] = least_key(
+                        target, back_indptr, back_sources, back_weights, cost, length
+                    )
+                    heappush(heap, (keys[target], np.int64(target)))
+        for at in range(count):
+            inside[stack[at]] = False
+    return -1, pivots

@@ -1,0 +1,1 @@
+"""CUDA kernels of the irregular problems, and what drives them."""

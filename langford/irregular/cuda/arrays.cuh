@@ -1,0 +1,70 @@
+// What all kernels of the irregular problems share.
+//
+// Defined by the loader: THREADS, and by each file's own list the types VERTEX, OFFSET, VALUE.
+
+typedef long long i64;
+typedef unsigned long long u64;
+typedef unsigned u32;
+
+extern "C" {
+// No kernel here uses dynamic shared memory; the loader asks.
+__device__ constexpr int shared_bytes = 0;
+}
+
+// Consecutive entries of which a thread combines those with the same target before it writes.
+constexpr int RUN = 16;
+
+#ifdef LANGFORD_HOST
+template <class T> static inline T atomicCAS(T *at, T before, T after) {
+    T old = *at;
+    if (old == before) *at = after;
+    return old;
+}
+template <class T> static inline T atomicMin(T *at, T value) {
+    T old = *at;
+    if (value < old) *at = value;
+    return old;
+}
+template <class T> static inline T atomicMax(T *at, T value) {
+    T old = *at;
+    if (value > old) *at = value;
+    return old;
+}
+template <class T> static inline T atomicXor(T *at, T value) {
+    T old = *at;
+    *at ^= value;
+    return old;
+}
+#endif
+
+// The number of this thread among all, and their number.
+__device__ inline i64 this_thread() { return blockIdx.x * i64(THREADS) + threadIdx.x; }
+__device__ inline i64 all_threads() { return gridDim.x * i64(THREADS); }
+
+// Every thread takes each all_threads()-th of `count` elements.
+#define EACH(element, count) \
+    for (i64 element = this_thread(); element < (count); element += all_threads())
+
+// A number of 32 or 64 bits as a word, for compare-and-swap.
+template <int BYTES> struct WordOf;
+template <> struct WordOf<4> { typedef u32 type; };
+template <> struct WordOf<8> { typedef u64 type; };
+template <class T> union Bits {
+    T value;
+    typename WordOf<sizeof(T)>::type word;
+};
+
+// *at = combine(*at, value), whoever else does so.
+template <class T, class Combine> __device__ inline void combine_atomically(T *at, T value, Combine combine) {
+    typedef typename WordOf<sizeof(T)>::type Word;
+    Word *words = reinterpret_cast<Word *>(at);
+    Bits<T> before, after;
+    before.word = *reinterpret_cast<volatile Word *>(words);
+    while (true) {
+        after.value = combine(before.value, value);
+        if (after.word == before.word) return;
+        Word old = atomicCAS(words, before.word, after.word);
+        if (old == before.word) return;
+        before.word = old;
+    }
+}

@@ -1,0 +1,82 @@
+"""Where kernels of the irregular problems run: on the GPU of an array, or on the host shim for tests."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from langford.irregular.arrays import Array, module_of
+from langford.irregular.cuda.source import MAIN, THREADS, source_of
+from langford.kernels.cuda.program import Compiler, Program
+from langford.kernels.cuda.runtime import CudaProgram, device_name
+
+
+class Gpu:
+    """Arrays and kernels of one device.
+
+    Attributes:
+        xp: cupy; numpy behind the host shim.
+    """
+
+    def __init__(self, xp: ModuleType, compiler: Compiler) -> None:
+        self.xp: Any = xp
+        self._compiler = compiler
+        self._programs: dict[Any, Program] = {}
+
+    def program(self, file: str, **types: DTypeLike) -> Program:
+        """The compiled program of a file for these types (source.source_of)."""
+        key = (file, *sorted((name, np.dtype(kind).name) for name, kind in types.items()))
+        if key not in self._programs:
+            self._programs[key] = self._compiler(source_of(file, **types), MAIN[file], THREADS)
+        return self._programs[key]
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
+        """An array of zeros on the device."""
+        return self.xp.zeros(shape, dtype)
+
+    def put(self, array: Any, dtype: DTypeLike) -> Array:
+        """An array on the device, C-contiguous, of this type."""
+        return self.xp.ascontiguousarray(self.xp.asarray(array, dtype))
+
+    def on_host(self, array: Array) -> Any:
+        """A copy on the host, after all launches."""
+        return array.copy() if self.xp is np else array.get()
+
+    def free_bytes(self) -> int:
+        """Memory of the device that is free."""
+        return int(self.xp.cuda.runtime.memGetInfo()[0])
+
+    def flag(self, array: Array) -> bool:
+        """Whether the first element is not zero, after all launches; it is cleared."""
+        seen = bool(array[0])
+        array[0] = 0
+        return seen
+
+
+@cache
+def gpu_by_number(index: int) -> Gpu:
+    """A GPU of this machine; raises NoGpu."""
+    device_name(index)  # says when there is no such GPU
+    import cupy
+
+    return Gpu(cupy, partial(CudaProgram, index))
+
+
+def free_bytes() -> int:
+    """Free memory of GPU 0, in bytes; raises NoGpu."""
+    return gpu_by_number(0).free_bytes()
+
+
+def wait() -> None:
+    """Return when GPU 0 has done all that was started; raises NoGpu."""
+    gpu_by_number(0).xp.cuda.Device(0).synchronize()
+
+
+def gpu_of(array: Array) -> Gpu:
+    """The GPU where an array of CuPy is."""
+    assert module_of(array) is not np
+    return gpu_by_number(int(array.device.id))

@@ -1,0 +1,156 @@
+"""Optimal cycle mean and cycle ratio, exact for integers (Barnat, Bauch, Brim, Češka; Howard's algorithm)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from langford.errors import CheckFailed
+from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
+from langford.irregular.components import components
+from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
+from langford.irregular.graph import Graph
+from langford.irregular.howard import Howard
+from langford.irregular.phases import CpuPhases
+from langford.loading import load
+
+BITS = 62
+
+
+@dataclass(frozen=True)
+class OptimalCycle:
+    """The cycle of a graph with the least weight per time, or the largest, and the proof of it.
+
+    Attributes:
+        value: the ratio, an exact Fraction p/q for integer weights and times, else a float.
+        edges: of the cycle, in order, as places in ``graph.indices``, int64[·].
+        potentials: of the vertices, [n]; with s = 1 for the least and −1 for the largest ratio,
+            π(v) ≤ π(u) + s·(q·w − p·t) on every edge u → v: around any cycle the right sides sum up to at
+            least 0.  int64 for integers; else floats, with q = 1, up to rounding.
+        iterations: rounds of policy iteration.
+        graph, weights, times, maximum: what was asked for.
+    """
+
+    value: Fraction | float
+    edges: Array
+    potentials: Array
+    iterations: int
+    graph: Graph
+    weights: Array
+    times: Array | None
+    maximum: bool
+
+    @property
+    def vertices(self) -> Array:
+        """The vertices of the cycle, in order: each edge leaves one of them."""
+        xp = module_of(self.edges)
+        return xp.searchsorted(self.graph.indptr, self.edges, side="right") - 1
+
+    def check(self) -> None:
+        """Verify cycle and potentials in one pass over the edges; raises CheckFailed."""
+        xp = module_of(self.weights)
+        graph, edges = self.graph, self.edges
+        vertices = self.vertices
+        closed = bool((graph.indices[edges] == xp.roll(vertices, -1)).all())
+        _require(len(edges) > 0 and closed, "the edges are no cycle")
+        total = _exactly(self.weights[edges])
+        duration = Fraction(len(edges)) if self.times is None else _exactly(self.times[edges])
+        exact = isinstance(self.value, Fraction)
+        mean = total / duration
+        _require(mean == self.value if exact else float(mean) == self.value, f"the ratio of the cycle is {mean}")
+        value = Fraction(self.value) if exact else self.value
+        lengths = edge_lengths(self.weights, self.times, value, self.maximum)
+        slack = self.potentials[graph.sources] + lengths - self.potentials[graph.indices]
+        _require(bool((slack >= -self._tolerance()).all()), "the potentials prove nothing about some edge")
+
+    def _tolerance(self) -> float:
+        """How far rounding may take the floating-point potentials beyond an edge's length; 0 for integers."""
+        if isinstance(self.value, Fraction):
+            return 0
+        return float(1e-9 * (1 + abs(self.weights).max() + abs(self.potentials).max()))
+
+
+def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCycle:
+    """The cycle with the least mean weight per edge, or the largest.
+
+    Args:
+        graph: any directed graph.
+        weights: of the edges in the order of ``graph.indices``, integers or floats [m].
+        maximum: look for the largest.
+
+    Raises BadLength, BadWeights, NoCycle; TooWide when a potential needs more than 62 bits.
+    """
+    return _optimal(graph, weights, None, maximum)
+
+
+def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = False) -> OptimalCycle:
+    """The cycle with the least weight per time, or the largest; as :func:`cycle_mean`.
+
+    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to nothing, BadWeights when one is
+    negative.
+    """
+    require_length("times", times, graph.m, "edge")
+    require_numbers("times", times)
+    if len(times) and bool((times < 0).any()):
+        raise BadWeights(f"the time of edge {int((times < 0).argmax())} is negative: give times from 0 on")
+    return _optimal(graph, weights, times, maximum)
+
+
+def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -> OptimalCycle:
+    xp = module_of(graph.indptr, weights)
+    require_length("weights", weights, graph.m, "edge")
+    require_numbers("weights", weights)
+    exact = weights.dtype.kind in "iu" and (times is None or times.dtype.kind in "iu")
+    kind = xp.int64 if exact else xp.float64
+    for name, array in (("weights", weights), ("times", times)):
+        if exact and array is not None and len(array) and max(-int(array.min()), int(array.max())) >= 2**BITS:
+            raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
+    signed = -weights.astype(kind) if maximum else weights.astype(kind)
+    durations = xp.ones(graph.m, kind) if times is None else times.astype(kind)
+    timeless = None if times is None else timeless_vertex(graph, times)
+    if timeless is not None:
+        raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")
+    phases = load("langford.irregular.cuda.cycles:phases_on_gpu") if on_gpu(graph.indptr) else CpuPhases
+    howard = Howard(graph, components(graph), signed, durations, phases)
+    if howard.empty:
+        raise NoCycle("the graph has no cycle: every search for one ends; give a graph with one")
+    iterations = howard.solve()
+    value, edges = howard.best()
+    potentials = howard.potentials()
+    sign = -1 if maximum else 1
+    return OptimalCycle(sign * value, edges, potentials, iterations, graph, weights, times, maximum)
+
+
+def timeless_vertex(graph: Graph, times: Array) -> int | None:
+    """A vertex of a cycle whose times are all zero; None when there is no such cycle."""
+    xp = module_of(times)
+    free = times == 0
+    if not bool(free.any()):
+        return None
+    sources, targets = graph.sources[free], graph.indices[free]
+    labels = components(Graph.from_edges(graph.n, sources, targets)).labels
+    inside = xp.flatnonzero(labels[sources] == labels[targets])
+    return int(sources[inside[0]]) if len(inside) else None
+
+
+def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:
+    """s·(q·w − p·t) for every edge, int64 or float64[m] (OptimalCycle.potentials); raises TooWide."""
+    sign = -1 if maximum else 1
+    if not isinstance(value, Fraction):
+        return sign * (weights - value * (1.0 if times is None else times))
+    xp = module_of(weights)
+    p, q = value.numerator, value.denominator
+    longest = 1 if times is None else int(times.max())
+    if len(weights) and q * int(abs(weights).max()) + abs(p) * longest >= 2**BITS:
+        raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
+    return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
+
+
+def _exactly(numbers: Array) -> Fraction:
+    """The sum, without rounding."""
+    return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise CheckFailed(f"the optimal cycle contradicts itself: {otherwise}; compute it again, and report it")

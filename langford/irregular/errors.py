@@ -1,0 +1,75 @@
+"""What the algorithms on irregular structures refuse, one class per cause."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from langford.errors import LangfordError
+
+
+class BadArray(LangfordError):
+    """An array has a type, a shape or a place that the algorithms do not take."""
+
+
+class BadGraph(LangfordError):
+    """Offsets and targets do not make a graph."""
+
+
+class BadRoot(LangfordError):
+    """A root is not a vertex of the graph."""
+
+
+class BadTree(LangfordError):
+    """Parents do not make a forest."""
+
+
+class BadLength(LangfordError):
+    """An array has another length than the graph, or the tree, that it belongs to."""
+
+
+class BadWeights(LangfordError):
+    """Weights or times are not numbers that can be added up, or times are negative."""
+
+
+class NoInverse(LangfordError):
+    """The method undoes the operator, and this operator or value cannot be undone."""
+
+
+class ZeroPivot(LangfordError):
+    """The factorisation of a matrix meets a pivot of zero."""
+
+
+class NoCycle(LangfordError):
+    """The graph has no cycle, so there is no optimal one."""
+
+
+class ZeroTime(LangfordError):
+    """A cycle takes no time, or carries no token: its ratio does not exist."""
+
+
+class TooWide(LangfordError):
+    """Exact potentials would need more than 62 bits."""
+
+
+class TooLarge(LangfordError):
+    """What is asked for does not fit into memory."""
+
+
+class BadFile(LangfordError):
+    """A line of a file is not what the command reads."""
+
+
+class BadScenario(LangfordError):
+    """The scenario of a client, or an event graph, contradicts itself."""
+
+
+class NoScipy(LangfordError):
+    """SciPy is not installed."""
+
+
+def require_scipy() -> None:
+    """Raises NoScipy where the extra ``irregular`` is not installed."""
+    try:
+        import_module("scipy.sparse.csgraph")
+    except ImportError as error:
+        raise NoScipy("irregular problems need SciPy: pip install 'langford[irregular]'") from error

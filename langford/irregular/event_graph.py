@@ -1,0 +1,78 @@
+"""Timed event graphs: events that wait for one another, and the cycle that sets their pace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from langford.irregular.cycles import cycle_ratio, timeless_vertex
+from langford.irregular.errors import BadScenario, BadWeights, NoCycle, ZeroTime
+from langford.irregular.graph import Graph
+
+
+@dataclass(frozen=True)
+class Period:
+    """The pace of an event graph.
+
+    Attributes:
+        value: time from one occurrence of an event to the next, in the long run: delays per token of the critical
+            cycle.
+        critical: the events of the critical cycle, in order.
+    """
+
+    value: Fraction
+    critical: list[str]
+
+
+class EventGraph:
+    """Named events.  The k-th occurrence of an event waits for occurrence k − tokens of each event before it, and
+    for the delay after that."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._arcs: list[tuple[int, int, Fraction, int]] = []
+
+    @property
+    def events(self) -> list[str]:
+        """The names, in the order in which they came."""
+        return list(self._numbers)
+
+    def add(self, before: str, after: str, delay: int | float | Fraction, tokens: int = 0) -> None:
+        """Let ``after`` wait for ``before``.
+
+        Args:
+            before, after: names of events.
+            delay: time between them, not negative; a float counts as the decimal number that it is written as.
+            tokens: how many occurrences of ``after`` need not wait at the start.
+
+        Raises BadWeights or BadScenario.
+        """
+        try:
+            exact = Fraction(str(delay))
+        except ValueError as error:
+            raise BadWeights(f"the delay from {before} to {after} is {delay}: give a finite number") from error
+        if exact < 0 or tokens < 0:
+            raise BadScenario(f"from {before} to {after}: delays and tokens are not negative")
+        ends = [self._numbers.setdefault(name, len(self._numbers)) for name in (before, after)]
+        self._arcs.append((ends[0], ends[1], exact, tokens))
+
+    def period(self) -> Period:
+        """The pace, and what sets it; raises NoCycle, or ZeroTime when a cycle without a token never starts."""
+        sources, targets = (np.array([arc[end] for arc in self._arcs], np.int32) for end in (0, 1))
+        graph = Graph.from_edges(len(self._numbers), sources, targets)
+        unit = lcm(*(arc[2].denominator for arc in self._arcs))
+        delays = [int(arc[2] * unit) for arc in self._arcs]
+        if max(delays, default=0) >= 2**62:
+            raise BadWeights("the delays need more than 62 bits as whole numbers: round them")
+        tokens = np.array([arc[3] for arc in self._arcs], np.int64)[graph.order]
+        waiting = timeless_vertex(graph, tokens)
+        if waiting is not None:
+            raise ZeroTime(f"the cycle through {self.events[waiting]} has no token and never starts: give it one")
+        try:
+            optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
+        except NoCycle as error:
+            raise NoCycle("no event waits for itself, so nothing sets a pace: close a cycle") from error
+        return Period(Fraction(optimal.value) / unit, [self.events[vertex] for vertex in optimal.vertices.tolist()])

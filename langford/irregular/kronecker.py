@@ -1,0 +1,69 @@
+"""The random graphs of the Graph500 benchmark."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.irregular.arrays import Array, present_bytes, require_memory
+from langford.irregular.cpu.kronecker import generate
+from langford.irregular.errors import BadGraph
+from langford.loading import load
+
+QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
+"""Probabilities of the quadrants (0, 0), (0, 1), (1, 0) of the adjacency matrix; the last one has the rest."""
+LARGEST_SCALE = 48
+
+
+def thresholds() -> NDArray[np.uint64]:
+    """Where the quadrants begin among 2³² equally likely draws, uint64[3]."""
+    shares = [sum(QUADRANTS[: count + 1], Fraction(0)) for count in range(3)]
+    return np.array([round(share * 2**32) for share in shares], np.uint64)
+
+
+def vertex_type(scale: int) -> type[np.signedinteger[Array]]:
+    """The type of the vertices of a graph of this scale."""
+    return np.int32 if scale < 32 else np.int64
+
+
+def edges_bytes(scale: int, edgefactor: int) -> int:
+    """Memory for the edges of a graph, in bytes."""
+    return 2 * np.dtype(vertex_type(scale)).itemsize * (edgefactor << scale)
+
+
+def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> tuple[Array, Array]:
+    """Edges of a random graph with 2**scale vertices: sources and targets, int32 (int64 from scale 32 on).
+
+    Each edge descends into a quadrant of the adjacency matrix ``scale`` times, with Graph500's probabilities; then
+    the vertices are scrambled.  Edge k depends on the seed and on k alone.  Loops and multiple edges occur.
+    ``device`` "cuda" generates the same edges on GPU 0, as arrays of CuPy.
+
+    Raises BadGraph, TooLarge before anything is generated, or NoGpu.
+    """
+    require_scale(scale, edgefactor)
+    if device == "cuda":
+        edges: tuple[Array, Array] = load("langford.irregular.cuda.kronecker:kronecker_on_gpu")(
+            scale, edgefactor, seed
+        )
+        return edges
+    require_memory(f"a graph of scale {scale}", edges_bytes(scale, edgefactor), present_bytes())
+    return kronecker_slice(scale, seed, 0, edgefactor << scale)
+
+
+def require_scale(scale: int, edgefactor: int) -> None:
+    """Raises BadGraph unless such a graph exists."""
+    if not 0 <= scale <= LARGEST_SCALE or edgefactor < 0:
+        raise BadGraph(
+            f"scale {scale}, edgefactor {edgefactor}: a scale is from 0 to {LARGEST_SCALE}, an edgefactor from 0 on"
+        )
+
+
+def kronecker_slice(
+    scale: int, seed: int, first: int, count: int
+) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """The edges first … first + count − 1 of :func:`kronecker`."""
+    sources, targets = np.empty(count, vertex_type(scale)), np.empty(count, vertex_type(scale))
+    generate(first, scale, np.uint64(seed % 2**64), thresholds(), sources, targets)
+    return sources, targets

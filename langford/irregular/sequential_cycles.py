@@ -1,0 +1,121 @@
+"""Sequential algorithms for the least cycle mean, for comparison: Howard's in passes, Karp's, and that of Young,
+Tarjan and Orlin.
+
+They look for the least mean of integer weights and compare means as floats, so that two that differ by less than
+one part in 2⁵² may be taken for one another; the mean that they return is exactly that of a cycle.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from langford.irregular.arrays import Array, require_length
+from langford.irregular.components import components
+from langford.irregular.cpu.sequential_cycles import howard_passes, karp_walks, yto_pivots
+from langford.irregular.errors import BadWeights, NoCycle
+from langford.irregular.graph import Graph
+
+_NO_CYCLE = "the graph has no cycle: give a graph with one"
+
+
+def karp(graph: Graph, weights: Array) -> Fraction:
+    """Karp's algorithm: the lightest walks of every length up to n; takes n² memory and n·m time.
+
+    Raises BadLength, BadWeights, NoCycle.
+    """
+    weights = _checked(graph, weights)
+    n, missing = graph.n, np.int64(2**62)
+    lightest = np.full((n + 1, n), missing, np.int64)
+    lightest[0] = 0
+    karp_walks(graph.sources, graph.indices, weights, lightest, missing)
+    ends = np.flatnonzero(lightest[n] != missing)
+    if len(ends) == 0:
+        raise NoCycle(_NO_CYCLE)
+    walks = lightest[:n, ends]
+    lengths = n - np.arange(n)[:, None]
+    means = np.where(walks == missing, -np.inf, (lightest[n, ends] - walks) / lengths)
+    longest = means.argmax(axis=0)
+    best = int(means.max(axis=0).argmin())
+    start = int(longest[best])
+    return Fraction(int(lightest[n, ends[best]] - walks[start, best]), n - start)
+
+
+def howard(graph: Graph, weights: Array) -> Fraction:
+    """Howard's algorithm in its sequential form, one strong component after another.
+
+    Raises BadLength, BadWeights, NoCycle, NoScipy.
+    """
+    weights = _checked(graph, weights)
+    labels = components(graph).labels
+    sources = graph.sources
+    inside = np.flatnonzero(labels[sources] == labels[graph.indices])
+    if len(inside) == 0:
+        raise NoCycle(_NO_CYCLE)
+    inside = inside[np.argsort(labels[sources[inside]], kind="stable")]
+    ends = np.flatnonzero(np.diff(labels[sources[inside]])) + 1
+    return min(
+        _howard_of_component(sources[edges], graph.indices[edges], weights[edges])
+        for edges in np.split(inside, ends)
+    )
+
+
+def _howard_of_component(sources: Array, targets: Array, weights: Array) -> Fraction:
+    vertices, numbers = np.unique(sources, return_inverse=True)
+    part = Graph.from_edges(len(vertices), numbers, np.searchsorted(vertices, targets))
+    own = weights[part.order]
+    starts = part.indptr[:-1].astype(np.int64)
+    distance = np.minimum.reduceat(own, starts).astype(np.float64)
+    policy = np.array([begin + own[begin:end].argmin() for begin, end in zip(starts, part.indptr[1:], strict=True)])
+    howard_passes(part.indptr, part.indices, own.astype(np.float64), policy, distance)
+    return _mean_of_policy(policy, part.indices, own)
+
+
+def _mean_of_policy(policy: Array, targets: Array, weights: Array) -> Fraction:
+    """The least mean of the cycles of a policy."""
+    seen: dict[int, int] = {}
+    best: Fraction | None = None
+    for start in range(len(policy)):
+        vertex = start
+        while vertex not in seen:
+            seen[vertex] = start
+            vertex = int(targets[policy[vertex]])
+        if seen[vertex] == start:
+            cycle = [vertex]
+            while int(targets[policy[cycle[-1]]]) != vertex:
+                cycle.append(int(targets[policy[cycle[-1]]]))
+            mean = Fraction(sum(int(weights[policy[each]]) for each in cycle), len(cycle))
+            best = mean if best is None else min(best, mean)
+    assert best is not None  # every vertex of a policy leads to a cycle
+    return best
+
+
+def yto(graph: Graph, weights: Array) -> Fraction:
+    """The algorithm of Young, Tarjan and Orlin (1991): a tree of shortest paths while the mean rises.
+
+    Raises BadLength, BadWeights, NoCycle.
+    """
+    weights = _checked(graph, weights)
+    back = Graph.from_edges(graph.n, graph.indices, graph.sources)
+    parent_edge = np.full(graph.n, -1, np.int64)
+    last, _ = yto_pivots(
+        graph.indptr, graph.indices, weights, back.indptr, back.indices, weights[back.order], parent_edge
+    )
+    if last < 0:
+        raise NoCycle(_NO_CYCLE)
+    # Backwards from the source of the last edge to its target, along the tree.
+    target = int(np.searchsorted(back.indptr, last, side="right") - 1)
+    cycle, vertex = [last], int(back.indices[last])
+    while vertex != target:
+        cycle.append(int(parent_edge[vertex]))
+        vertex = int(back.indices[parent_edge[vertex]])
+    return Fraction(int(weights[back.order][cycle].sum()), len(cycle))
+
+
+def _checked(graph: Graph, weights: Array) -> Array:
+    """The weights as int64; raises BadLength or BadWeights."""
+    require_length("weights", weights, graph.m, "edge")
+    if weights.dtype.kind not in "iu" or (len(weights) and int(np.abs(weights).max()) * (graph.n + 1) >= 2**62):
+        raise BadWeights("the sequential algorithms take integers whose sums fit into 62 bits: use cycle_mean")
+    return weights.astype(np.int64)

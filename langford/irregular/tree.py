@@ -1,0 +1,201 @@
+"""Forests as arrays of parents: their orders, their Euler tours, and some shapes."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
+from langford.irregular.cpu.tree import list_children, rank_sequentially, walk
+from langford.irregular.errors import BadTree
+from langford.loading import load
+
+
+class Tree:
+    """A tree, or a forest.
+
+    Attributes:
+        parent: of each vertex, int32 or int64[n]; a root is its own parent.  −1, a vertex that a search did not
+            reach, makes it a tree of its own.
+        above: the same with the vertex itself instead of −1.
+    """
+
+    def __init__(self, parent: Array) -> None:
+        """Raises BadArray; BadTree when a parent is no vertex, or the parents run in a circle."""
+        require_indices("parent", parent)
+        xp = module_of(parent)
+        n = len(parent)
+        if n and (int(parent.min()) < -1 or int(parent.max()) >= n):
+            wrong = xp.flatnonzero((parent < -1) | (parent >= n))[0]
+            raise BadTree(f"vertex {int(wrong)} has the parent {int(parent[wrong])}, but there are {n:,} vertices")
+        self.parent = parent
+        self.above = xp.where(parent < 0, xp.arange(n, dtype=parent.dtype), parent)
+        if on_gpu(parent):
+            self._jump()
+        else:
+            self._walk()
+
+    def _walk(self) -> None:
+        n, kind = len(self.above), self.parent.dtype
+        self._indptr = np.zeros(n + 1, kind)
+        self._children = np.empty(int((self.above != np.arange(n)).sum()), kind)
+        list_children(self.above, self._indptr, self._children)
+        self._order, self._depth, self._size, self._preorder = (np.empty(n, kind) for _ in range(4))
+        below_roots = walk(
+            self.above, self._indptr, self._children, self._order, self._depth, self._size, self._preorder
+        )
+        if below_roots < n:
+            known = np.zeros(n, bool)
+            known[self._order[:below_roots]] = True
+            self._refuse(int(np.flatnonzero(~known)[0]))
+
+    def _jump(self) -> None:
+        """Depth by pointer jumping, the rest by sorting and list ranking, where the parents are on a GPU."""
+        orders = load("langford.irregular.cuda.tree:orders_on_gpu")(self.above)
+        if orders.astray >= 0:
+            self._refuse(orders.astray)
+        self._indptr, self._children, self._order = orders.indptr, orders.children, orders.order
+        self._depth, self._size, self._preorder = orders.depth, orders.size, orders.preorder
+
+    def _refuse(self, vertex: int) -> None:
+        """Raises BadTree with a vertex of the circle into which the parents of this one lead."""
+        seen: set[int] = set()
+        while vertex not in seen:
+            seen.add(vertex)
+            vertex = int(self.above[vertex])
+        raise BadTree(f"the parents run in a circle through vertex {vertex}: make one of its vertices a root")
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+    @property
+    def indptr(self) -> Array:
+        """Where the children of each vertex begin in :attr:`children`, [n + 1]."""
+        return self._indptr
+
+    @property
+    def children(self) -> Array:
+        """The children of vertex 0, of vertex 1, …, each in rising order, [non-roots]."""
+        return self._children
+
+    @property
+    def order(self) -> Array:
+        """The vertices breadth first: roots, their children, …, [n]."""
+        return self._order
+
+    @property
+    def depth(self) -> Array:
+        """Edges up to the root, [n]."""
+        return self._depth
+
+    @property
+    def size(self) -> Array:
+        """Vertices of the subtree, the vertex included, [n]."""
+        return self._size
+
+    @property
+    def preorder(self) -> Array:
+        """The number of each vertex in preorder, [n]: its subtree is preorder … preorder + size − 1."""
+        return self._preorder
+
+    @cached_property
+    def height(self) -> int:
+        """The greatest depth; 0 for an empty forest."""
+        return int(self.depth.max()) if len(self) else 0
+
+    @cached_property
+    def opened(self) -> Array:
+        """Where each vertex is entered on the Euler tour of 2n steps, int64[n]."""
+        return 2 * self.preorder.astype(np.int64) - self.depth
+
+    @cached_property
+    def closed(self) -> Array:
+        """Where each vertex is left for the last time on the Euler tour, int64[n]."""
+        return self.opened + 2 * self.size.astype(np.int64) - 1
+
+
+def euler_tour(tree: Tree) -> Array:
+    """The tour as a linked list, int64[2n]: element v enters vertex v, element n + v leaves it.
+
+    Each element names the next one, the last itself.  The trees of a forest follow one another.
+    """
+    xp = module_of(tree.above)
+    n = len(tree)
+    following = xp.empty(2 * n, xp.int64)
+    vertices = xp.arange(n)
+    roots = tree.above == vertices
+    leaf = tree.indptr[1:] == tree.indptr[:-1]
+    following[:n] = n + vertices
+    inner = xp.flatnonzero(~leaf)
+    following[inner] = tree.children[tree.indptr[inner]]
+    # A child is followed by its sibling, the last one by its parent's end, a root by the next root.
+    children = tree.children
+    if len(children):
+        parents = tree.above[children]
+        following[n + children] = n + parents
+        siblings = xp.flatnonzero(parents[1:] == parents[:-1])
+        following[n + children[siblings]] = children[siblings + 1]
+    ends = xp.flatnonzero(roots)
+    following[n + ends[:-1]] = ends[1:]
+    following[n + ends[-1:]] = n + ends[-1:]
+    return following
+
+
+def list_rank(following: Array, first: int) -> Array:
+    """The place of each element of a linked list, int64[·], from 0 for the first; the last names itself.
+
+    On a GPU by pointer jumping.
+    """
+    require_indices("following", following)
+    if on_gpu(following):
+        return load("langford.irregular.cuda.tree:rank_on_gpu")(following)
+    rank = np.empty(len(following), np.int64)
+    if len(following):
+        rank_sequentially(following, first, rank)
+    return rank
+
+
+# -- shapes -----------------------------------------------------------------------------------
+
+
+def chain(n: int) -> NDArray[np.int32]:
+    """Parents of a path of n vertices, whose root is 0."""
+    return np.maximum(np.arange(n, dtype=np.int32) - 1, 0)
+
+
+def star(n: int) -> NDArray[np.int32]:
+    """Parents of n − 1 leaves below vertex 0."""
+    return np.zeros(n, np.int32)
+
+
+def broom(n: int, handle: int) -> NDArray[np.int32]:
+    """Parents of a path of ``handle`` vertices with all others below its end."""
+    return np.minimum(chain(n), max(handle - 1, 0)).astype(np.int32)
+
+
+def random_tree(n: int, depth_factor: float = 0.0, children: int = 3, seed: int = 1) -> NDArray[np.int32]:
+    """Parents of a random tree with 0 … 2·children − 1 children per vertex (Rostrup, Srivastava, Singhal).
+
+    Each time the next vertex of a queue gets its children, or with probability ``depth_factor`` the deepest one: 0
+    makes a tree of logarithmic depth, f one of depth about f·n / children.
+    """
+    random = np.random.default_rng(seed)
+    parent = np.zeros(n, np.int32)
+    counts = random.integers(0, 2 * children, n).tolist()
+    deeper = (random.random(n) < depth_factor).tolist()
+    waiting: deque[int] = deque()
+    deepest, made, turn = 0, 1, 0
+    while made < n:
+        deep = deeper[turn] or not waiting
+        vertex = deepest if deep else waiting.popleft()
+        # The deepest one must have a child, or the tree could end.
+        count = min(max(counts[turn], int(deep)), n - made)
+        parent[made : made + count] = vertex
+        if deep:
+            deepest = made
+        waiting.extend(range(made + int(deep), made + count))
+        made, turn = made + count, turn + 1
+    return parent

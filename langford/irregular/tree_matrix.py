@@ -1,0 +1,99 @@
+"""Symmetric matrices whose graph is a forest: LDLᵀ has no fill, and solving is two accumulations."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.compression import Step, compress
+from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
+from langford.irregular.errors import ZeroPivot
+from langford.irregular.tree import Tree
+from langford.loading import load
+
+SolveMethod = Literal["compression", "levels"]
+
+
+class TreeMatrix:
+    """A symmetric matrix A = LDLᵀ with the graph of a forest, prepared for many right sides.
+
+    L is eliminated from the leaves: L[parent[v], v] = edge[v] / D[v].  With the method ``compression`` a
+    triangular solve takes 2·log2(height) sparse products of compressed edges, with ``levels`` one pass over the
+    vertices.  The relative residual of a solve of a positive definite matrix is a small multiple of
+    γ(4·height + 4)·cond(A); the tests state it.
+
+    Attributes:
+        tree: the forest.
+        pivots: the diagonal D, float64[n].
+        factors: −L[parent[v], v], 0 for a root, float64[n].
+    """
+
+    def __init__(self, parent: Array, diagonal: Array, edge: Array) -> None:
+        """
+        Args:
+            parent: a forest, int32 or int64[n].
+            diagonal: A[v, v], float64[n].
+            edge: A[v, parent[v]], float64[n]; ignored for roots.
+
+        Raises BadTree, BadLength, BadWeights, or ZeroPivot, which names the vertex.
+        """
+        self.tree = Tree(parent)
+        xp = module_of(self.tree.above, diagonal, edge)
+        for name, array in (("diagonal", diagonal), ("edge", edge)):
+            require_length(name, array, len(parent), "vertex")
+            require_numbers(name, array)
+        pivots, edges = diagonal.astype(xp.float64), edge.astype(xp.float64)
+        if on_gpu(pivots):
+            zero = load("langford.irregular.cuda.tree:factorise_on_gpu")(self.tree, edges, pivots)
+        else:
+            zero = factorise(self.tree.above, self.tree.order, edges, pivots)
+        if zero >= 0:
+            raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
+        self.pivots = pivots
+        self.factors = xp.where(self.tree.above == xp.arange(len(parent)), 0.0, -edges / pivots)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
+        return compress(self.tree, self.factors)
+
+    @cached_property
+    def _levels(self) -> list[Step]:
+        """One matrix per level, the deepest first: what ``levels`` multiplies by on a GPU."""
+        levels: list[Step] = load("langford.irregular.cuda.tree:steps_of_levels")(self.tree, self.factors)
+        return levels
+
+    def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """z with Lz = b, float64[n] or [n, k]: an upward accumulation."""
+        return self._accumulated(b, method, down=False)
+
+    def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation."""
+        return self._accumulated(b, method, down=True)
+
+    def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
+        """x with Ax = b, float64[n] or [n, k]; raises BadLength or BadWeights."""
+        z = self.forward(b, method)
+        return self.backward((z.T / self.pivots).T, method)
+
+    def _accumulated(self, b: Array, method: SolveMethod, down: bool) -> Array:
+        module_of(self.factors, b)
+        require_length("the right side", b, len(self.tree), "vertex")
+        require_numbers("the right side", b)
+        x = b.astype(np.float64).reshape(len(self.tree), -1).copy()
+        if method == "levels" and not on_gpu(x):
+            accumulate = solve_downwards if down else solve_upwards
+            accumulate(self.tree.above, self.tree.order, self.factors, x)
+            return x.reshape(b.shape)
+        steps = self.steps if method == "compression" else self._levels
+        for step in reversed(steps) if down else steps:
+            if on_gpu(x):
+                load("langford.irregular.cuda.tree:multiply_on_gpu")(step, x, down)
+            elif down:
+                multiply_add(step.sources, step.targets, step.factors, x)
+            else:
+                multiply_add(step.targets, step.sources, step.factors, x)
+        return x.reshape(b.shape)

@@ -1,0 +1,199 @@
+"""Accumulations over trees: from the root to each vertex, and from the leaves (Leiserson, Maggs; Defour, Marin).
+
+Four methods give the same result:
+
+``levels``       every vertex once, parents before children or after: work-efficient, any operator.
+``euler``        write values and inverses along the Euler tour, one scan over 2n, read.
+``preorder``     a subtree is a range of the preorder, so that one scan over n is enough.
+``compression``  sparse products over the levels of a scan: any operator, and 2·log2(height) steps.
+
+Integers wrap as their type does and are equal bit for bit over all methods.  For floating-point sums let u be the
+unit roundoff, γ(k) = k·u / (1 − k·u), and Σ|w| the sum of the absolute values.  The error is at most
+
+- ``levels``, ``compression``, rootfix: γ(depth) · Σ|w| over the path to the root;
+- ``levels``, ``compression``, leaffix: γ(size − 1) · Σ|w| over the subtree;
+- ``preorder``: 2·γ(2n) · Σ|w| over all vertices up to the end of the subtree (leaffix) or up to the vertex
+  (rootfix): what the scan has added up before is subtracted again;
+- ``euler``: the same with 4n instead of 2n.
+
+Divided by the result, Σ|w| over the same set is its condition; what ``euler`` and ``preorder`` add to it is the
+share of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and
+``compression``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.compression import compress
+from langford.irregular.cpu.tree import (
+    ADD,
+    LARGEST,
+    LEAST,
+    MULTIPLY,
+    downwards,
+    downwards_xor,
+    upwards,
+    upwards_xor,
+)
+from langford.irregular.errors import BadWeights, NoInverse
+from langford.irregular.tree import Tree
+from langford.loading import load
+
+Operator = Literal["add", "mul", "min", "max", "xor"]
+TreefixMethod = Literal["auto", "levels", "euler", "preorder", "compression"]
+OPERATORS = {"add": ADD, "mul": MULTIPLY, "min": LEAST, "max": LARGEST, "xor": -1}
+UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
+INVERTIBLE = ("add", "mul", "xor")
+METHODS = ("auto", "levels", "euler", "preorder", "compression")
+
+
+def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "auto") -> Array:
+    """Combine the values of every vertex and of all vertices above it.
+
+    Args:
+        tree: a forest.
+        values: of the vertices, integers or floats [n].
+        op: "add", "mul", "min", "max" or, for integers, "xor".
+        method: one of the four above; "auto": ``levels`` on the CPU; on a GPU ``preorder`` for integers, where it
+            applies, else ``compression``.
+
+    Returns an array of the values' type, [n].  Raises BadLength, BadWeights; NoInverse for ``euler`` and
+    ``preorder`` with an operator that has no inverse, with products of integers or with a factor of zero.
+    """
+    method = _checked(tree, values, op, method)
+    if method == "levels":
+        return _by_levels(tree, values, op, down=True)
+    if method == "compression":
+        return _by_compression(tree, values, op, down=True)
+    inverse = _inverse(values, op)
+    places = tree.opened if method == "euler" else tree.preorder
+    ends = tree.closed if method == "euler" else tree.preorder + tree.size
+    written = _neutral(values, op, 2 * len(tree) if method == "euler" else len(tree) + 1)
+    if method == "euler":
+        written[places], written[ends] = values, inverse
+    else:
+        # Several subtrees may end before the same vertex.
+        written[places] = values
+        _combine_at(op, written, ends, inverse)
+    return _scanned(written, op)[places]
+
+
+def leaffix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "auto") -> Array:
+    """Combine the values of every vertex and of all vertices below it.
+
+    As :func:`rootfix` otherwise.
+    """
+    method = _checked(tree, values, op, method)
+    if method == "levels":
+        return _by_levels(tree, values, op, down=False)
+    if method == "compression":
+        return _by_compression(tree, values, op, down=False)
+    _inverse(values, op)  # refuses what cannot be undone
+    written = _neutral(values, op, (2 * len(tree) if method == "euler" else len(tree)) + 1)
+    places = tree.opened if method == "euler" else tree.preorder
+    ends = tree.closed if method == "euler" else tree.preorder + tree.size
+    written[places + 1] = values
+    sums = _scanned(written, op)
+    return _without(op, sums[ends], sums[places])
+
+
+def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
+    """The method to use; raises BadLength, BadWeights or NoInverse."""
+    if op not in OPERATORS:
+        raise BadWeights(f"{op!r} is no operator: choose one of {', '.join(OPERATORS)}")
+    if method not in METHODS:
+        raise NoInverse(f"{method!r} is no method: choose one of {', '.join(METHODS)}")
+    module_of(tree.above, values)
+    require_length("values", values, len(tree), "vertex")
+    require_numbers("values", values)
+    if values.ndim != 1:
+        raise BadWeights(f"values have shape {values.shape}: give one number per vertex")
+    integers = values.dtype.kind in "iu"
+    if op == "xor" and not integers:
+        raise BadWeights("xor combines integers: convert the values, or choose another operator")
+    if method in ("euler", "preorder") and op not in INVERTIBLE:
+        raise NoInverse(f"{method} must undo the operator, and {op} has no inverse: use levels or compression")
+    if on_gpu(values) and values.dtype.itemsize not in (4, 8):
+        raise BadWeights(f"a GPU combines numbers of 32 or 64 bits, not {values.dtype}: convert the values")
+    if method != "auto":
+        return method  # type: ignore[return-value]
+    if not on_gpu(values):
+        return "levels"
+    return "preorder" if integers and op in ("add", "xor") else "compression"
+
+
+def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
+    """Each vertex once, in breadth-first order."""
+    if on_gpu(values):
+        return load("langford.irregular.cuda.tree:levels_on_gpu")(tree, values, op, down)
+    combined = values.copy()
+    if op == "xor":
+        (downwards_xor if down else upwards_xor)(tree.above, tree.order, combined)
+    else:
+        (downwards if down else upwards)(OPERATORS[op], tree.above, tree.order, combined)
+    return combined
+
+
+def _by_compression(tree: Tree, values: Array, op: str, down: bool) -> Array:
+    """Sparse products over the levels."""
+    steps = compress(tree)
+    if on_gpu(values):
+        return load("langford.irregular.cuda.tree:compression_on_gpu")(steps, values, op, down)
+    combined = values.copy()
+    for step in reversed(steps) if down else steps:
+        if down:
+            combined[step.sources] = UFUNCS[op](combined[step.targets], combined[step.sources])
+        else:
+            _combine_at(op, combined, step.targets, combined[step.sources])
+    return combined
+
+
+def _combine_at(op: str, array: Array, places: Array, values: Array) -> None:
+    """array[place] ∘= value for each of them; places may repeat."""
+    if on_gpu(array):
+        load("langford.irregular.cuda.tree:scatter_on_gpu")(op, array, places, values)
+    else:
+        UFUNCS[op].at(array, places, values)
+
+
+def _inverse(values: Array, op: str) -> Array:
+    """What undoes each value; raises NoInverse."""
+    xp = module_of(values)
+    if op == "xor":
+        return values
+    if op == "add":
+        return xp.negative(values)
+    if values.dtype.kind in "iu":
+        raise NoInverse("a product of integers cannot be undone: use levels or compression, or convert to floats")
+    if bool((values == 0).any()):
+        zero = int((values == 0).argmax())
+        raise NoInverse(f"the factor of vertex {zero} is zero and cannot be undone: use levels or compression")
+    return 1 / values
+
+
+def _neutral(values: Array, op: str, length: int) -> Array:
+    """An array of the operator's neutral element."""
+    return module_of(values).full(length, 1 if op == "mul" else 0, values.dtype)
+
+
+def _scanned(values: Array, op: str) -> Array:
+    """The combinations of all values up to each place."""
+    xp = module_of(values)
+    if op == "add":
+        return xp.cumsum(values, dtype=values.dtype)
+    if op == "mul":
+        return xp.cumprod(values, dtype=values.dtype)
+    if xp is np:
+        return np.bitwise_xor.accumulate(values)
+    return load("langford.irregular.cuda.tree:scan_xor")(values)
+
+
+def _without(op: str, whole: Array, part: Array) -> Array:
+    """What has to be combined with ``part`` to make ``whole``."""
+    if op == "add":
+        return whole - part
+    return whole / part if op == "mul" else whole ^ part

@@ -1,0 +1,108 @@
+"""Choose the method that counts a problem fastest on a device: by measured speed, else by rule.
+
+``langford tune choice`` measures; the profile of the machine keeps, by device and problem, the seconds of each
+method.  A plan that several machines share is not chosen so: see :func:`langford.methods.default_method`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from langford.devices import Device
+from langford.methods.plan import Method
+from langford.problem import Problem
+from langford.profile import BadProfile, profile_file, save_settings, settings_of
+from langford.variants import VARIANTS
+
+PROFILE_ENTRY = "choice"
+"""Where the profile keeps the measured seconds, in the place of a method's name."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, and why it was chosen.
+
+    Attributes:
+        method: the method.
+        reason: in words; empty when no other came into question.
+    """
+
+    method: Method
+    reason: str
+
+
+def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Method:
+    """The method that was the fastest in benchmarks; ``methods``: at least one, in order of preference."""
+    first, *others = methods
+    start = 0
+    for method in others:
+        if device_kind in method.fastest_from and start <= method.fastest_from[device_kind] <= problem.n:
+            first, start = method, method.fastest_from[device_kind]
+    return first
+
+
+def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choice:
+    """The fastest of some methods that can count a problem on a device.
+
+    What was measured for the problem decides.  A method that is faster from some n on, and was so for fewer colours
+    of the same kind, is so here; the same holds the other way round.  Otherwise a rule decides.
+
+    Args:
+        problem: what is counted.
+        methods: at least one, in order of preference.
+        device: where; its name is asked for only when there are several methods.
+
+    Raises BadProfile, or NoGpu when there is no such GPU.
+    """
+    candidates = {method.name: method for method in methods}
+    ruled = by_rule(problem, candidates.values(), device.kind)
+    if len(candidates) == 1:
+        return Choice(ruled, "")
+    measured = _measured(device)
+    here = _best(measured.get(problem.name, {}), candidates)
+    if here is not None:
+        return Choice(candidates[here], f"measured on this machine: {_words(measured[problem.name], candidates)}")
+    for n, name, words in _neighbours(problem, measured, candidates):
+        late = candidates[name].fastest_from.get(device.kind, 0) > 0
+        if (late and n < problem.n) or (not late and n > problem.n):
+            return Choice(candidates[name], f"measured on this machine for {n} colours: {words}")
+    return Choice(ruled, "by rule; `langford tune choice` measures it")
+
+
+def keep(problem: Problem, device: Device, seconds: dict[str, float]) -> str:
+    """Keep the measured seconds of each method in the profile; the file.  Raises BadProfile or OSError."""
+    measured = {**_measured(device), problem.name: seconds}
+    return str(save_settings(device.name, PROFILE_ENTRY, measured))
+
+
+def _measured(device: Device) -> dict[str, dict[str, float]]:
+    """Seconds of each method by name of the problem; raises BadProfile."""
+    measured = settings_of(device.name, PROFILE_ENTRY)
+    for seconds in measured.values():
+        if not isinstance(seconds, dict) or not all(isinstance(value, int | float) for value in seconds.values()):
+            raise BadProfile(f"{profile_file()}: {device.name} holds no times; run `langford tune choice` again")
+    return measured
+
+
+def _best(seconds: dict[str, float], candidates: dict[str, Method]) -> str | None:
+    """The name of the fastest candidate; None when fewer than two of them were measured."""
+    known = {name: seconds[name] for name in candidates if name in seconds}
+    return min(known, key=known.__getitem__) if len(known) > 1 else None
+
+
+def _words(seconds: dict[str, float], candidates: dict[str, Method]) -> str:
+    return ", ".join(f"{name} {seconds[name]:.3g} s" for name in candidates if name in seconds)
+
+
+def _neighbours(
+    problem: Problem, measured: dict[str, dict[str, float]], candidates: dict[str, Method]
+) -> list[tuple[int, str, str]]:
+    """(n, the fastest method, the times in words) of measured problems of the same kind, nearest n first."""
+    found = []
+    for name, seconds in measured.items():
+        other, best = Problem.parse(name), _best(seconds, candidates)
+        same_kind = other.variant in VARIANTS and (other.variant, other.copies) == (problem.variant, problem.copies)
+        if best is not None and same_kind:
+            found.append((abs(other.n - problem.n), other.n, best, _words(seconds, candidates)))
+    return [(n, best, words) for _, n, best, words in sorted(found)]

@@ -1,0 +1,1 @@
+"""Irregular problems, against oracles that share no code with them."""

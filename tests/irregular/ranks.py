@@ -1,0 +1,60 @@
+"""Ranks of one process, a thread each, for what would otherwise need mpirun."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+
+
+class _Board:
+    """Where the ranks of one communicator leave what the others read."""
+
+    def __init__(self, size: int) -> None:
+        self.barrier = threading.Barrier(size)
+        self.places: list[Any] = [None] * size
+
+    def share(self, rank: int, value: Any) -> list[Any]:
+        self.places[rank] = value
+        self.barrier.wait(60)
+        shared = list(self.places)
+        self.barrier.wait(60)
+        return shared
+
+
+class ThreadRanks:
+    """Implements langford.irregular.partition.Communicator."""
+
+    def __init__(self, board: _Board, rank: int, size: int) -> None:
+        self._board, self.rank, self.size = board, rank, size
+
+    def split(self, colour: int, key: int) -> ThreadRanks:
+        everyone = self._board.share(self.rank, (colour, key, self.rank))
+        mine = sorted((theirs, rank) for other, theirs, rank in everyone if other == colour)
+        members = [rank for _, rank in mine]
+        first = self.rank == members[0]
+        boards = self._board.share(self.rank, _Board(len(members)) if first else None)
+        return ThreadRanks(boards[members[0]], members.index(self.rank), len(members))
+
+    def gather(self, array: Any) -> list[Any]:
+        return [other.copy() for other in self._board.share(self.rank, array)]
+
+    def exchange(self, arrays: list[Any]) -> list[Any]:
+        return [theirs[self.rank] for theirs in self._board.share(self.rank, arrays)]
+
+    def merge(self, array: Any, by: str) -> Any:
+        operator = {"or": np.bitwise_or, "max": np.maximum, "sum": np.add}[by]
+        return operator.reduce(np.stack(self._board.share(self.rank, array)))
+
+
+def on_threads(size: int, program: Callable[[ThreadRanks], Result]) -> list[Result]:
+    """What the program returns at every rank."""
+    board = _Board(size)
+    with ThreadPoolExecutor(size) as pool:
+        running = [pool.submit(program, ThreadRanks(board, rank, size)) for rank in range(size)]
+        return [each.result(120) for each in running]

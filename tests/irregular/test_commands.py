@@ -1,0 +1,271 @@
+"""``langford irregular`` as a user runs it, also with a real mpirun."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from db import Ledger
+from db.records import Delivery
+from langford.cli.main import main
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.provenance import COMPUTING
+from langford.result import Evaluation
+from tests.command_line import COMMAND, ENVIRONMENT
+
+Call = Callable[..., tuple[int, str, str]]
+Mpirun = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Run the command in this process: (exit code, output, errors)."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["langford", "irregular", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, errors = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, errors
+
+    return run
+
+
+def document(outcome: tuple[int, str, str]) -> Any:
+    code, out, errors = outcome
+    assert code == 0, errors
+    return json.loads(out)
+
+
+def test_tree(call: Call) -> None:
+    told = document(call("tree", "langford", "8", "--depth", "2", "--json"))
+    assert told["arrangements"] == "150"
+    assert [(level["depth"], level["nodes"], level["states"]) for level in told["levels"]] == [
+        (1, 4, 4),
+        (2, 21, 21),
+    ]
+    assert {"mean_below", "sigma_below", "largest_below"} <= told["levels"][0].keys()
+    assert told["walk"]["walks_for_1_percent"] == pytest.approx(1e4 * told["walk"]["relative_sigma"] ** 2, abs=1)
+    assert told["walk"]["switch"] == 4
+    code, out, _ = call("tree", "langford", "5")
+    assert code == 0
+    assert "no arrangement" in out
+    assert "relative sigma" in call("tree", "skolem", "5")[1]
+
+
+def test_farm(call: Call, tmp_path: Path) -> None:
+    told = document(call("farm", "--workers", "4", "--task-seconds", "0.09", "--json"))
+    assert told["tasks_per_second"] == 4 / 0.1
+    assert told["critical"] == ["results of worker 1", "lease of worker 1", "batch of worker 1"]
+    assert told["saturates_at"] == 13
+    assert "the server is the limit from 13 workers" in call("farm", "--task-seconds", "0.09")[1]
+    code, out, _ = call("farm", "--gpu", "2,1,3,0.5")
+    assert code == 0
+    assert "3 streams: 333.3 launches per second (enough)" in out
+    assert document(call("farm", "--gpu", "2,1,3,0.5", "--json"))["best_streams"] == 3
+
+
+def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -> None:
+    key = PlanKey(Problem.langford(7), "miller", 7)
+    plan = plan_of(key)
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        campaign = ledger.create_campaign("seven", key, plan.work.tolist())
+        for worker in ("one", "two", "three"):
+            ledger.enrol(worker, "host", f"process-{worker}")
+            leases = campaign.lease(worker, 1, 600.0)
+            if worker == "one":
+                campaign.deliver([_delivery(leases[0], plan)])
+    told = document(call("farm", "seven", "--json"))
+    assert told["task_seconds"] == 2.5
+    assert told["workers"] == 2
+    assert document(call("farm", "seven", "--workers", "7", "--task-seconds", "1", "--json"))["workers"] == 7
+
+
+def _delivery(lease: Any, plan: Any) -> Any:
+    return Delivery(lease.attempt, lease.nonce, Evaluation(plan.evaluate(lease.index), 2.5, "{}"))
+
+
+def test_counting_does_not_notice() -> None:
+    assert "irregular" not in COMPUTING
+    program = (
+        "import sys, langford; langford.count(4); print([name for name in sys.modules if 'irregular' in name])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "[]"
+
+
+def test_cycle(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "edges.txt"
+    file.write_text("# a triangle and a shortcut\n10 20 1\n20 30 2\n30 10 5\n\n20 10 8\n")
+    assert document(call("cycle", "edges.txt", "--json")) == {
+        "value": "8/3", "cycle": [10, 20, 30], "iterations": 1
+    }  # fmt: skip
+    told = document(call("cycle", "edges.txt", "--maximum", "--json"))
+    assert (told["value"], told["cycle"]) == ("9/2", [10, 20])
+    file.write_text("0 0 7 2\n")
+    assert "ratio: 7/2" in call("cycle", "edges.txt")[1]
+    file.write_text("0 0 0.5\n")
+    assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
+
+
+def test_bfs(call: Call) -> None:
+    told = document(call("bfs", "--scale", "8", "--roots", "3", "--json"))
+    assert told["gteps"] > 0
+    assert len(told["searches"]) == 3
+    for search in told["searches"]:
+        assert {"root", "reached", "edges", "seconds", "valid"} <= search.keys()
+    assert "five rules" in call("bfs", "--scale", "6", "--roots", "2")[1]
+
+
+BAD = [
+    ("tree langford 70", "128 bits"),
+    ("tree langford 8 --depth 0", "not in the range"),
+    ("tree langford", "Missing argument"),
+    ("farm", "--task-seconds"),
+    ("farm --task-seconds nan", "finite"),
+    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes any time"),
+    ("farm nowhere", "langford.db"),
+    ("farm --gpu 1,2,3", "give 4 numbers"),
+    ("farm --gpu 1,2,3,x", "separated by commas"),
+    ("farm --gpu 1,2,3,inf", "none negative"),
+    ("farm --workers 0 --task-seconds 1", "not in the range"),
+    ("cycle missing.txt", "does not exist"),
+    ("cycle {file}", "line 2: 2 words"),
+    ("tree langford 8 --device cuda", "GPU"),
+    ("bfs --scale 8 --device cuda", "GPU"),
+    ("bfs --scale 8 --device cuda --mpi", "leave --device out"),
+    ("bfs", "Missing option"),
+    ("bfs --scale 45", "bytes and"),
+    ("bfs --scale 49", "not in the range"),
+    ("bfs --scale 0 --roots 1", "no vertex has an edge"),
+]
+BAD_FILES = [
+    ("1 2\n", "line 1: 2 words"),
+    ("1 2 3\n1 2 3 4\n", "line 2: 4 words"),
+    ("-1 2 3\n", "line 1: '-1' is no vertex"),
+    ("1 2 x\n", "line 1: 'x' is no number"),
+    ("1 2 nan\n", "finite numbers only"),
+    ("1 2 3\n", "no cycle"),
+    ("1 1 3 0\n", "takes no time"),
+    ("1 1 3 -1\n", "negative"),
+    (f"1 1 {10**30}\n", "62 bits"),
+    (f"1 1 {2**62}\n", "62 bits"),
+    ("", "no cycle"),
+    ("\x00\xff 1 2\n", "no vertex"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_bad_input_is_one_line(call: Call, tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "edges.txt").write_text("1 2 3\n1 2\n")
+    code, out, errors = call(*line.format(file="edges.txt").split())
+    assert (code, out) == (2, "")
+    assert errors.startswith("langford: ")
+    assert errors.count("\n") == 1
+    assert message in errors
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_FILES)
+def test_bad_files_are_one_line(call: Call, tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "edges.txt").write_text(content)
+    code, out, errors = call("cycle", "edges.txt")
+    assert (code, out, errors.count("\n")) == (2, "", 1)
+    assert message in errors
+
+
+def test_without_scipy_the_group_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "scipy.py").write_text("raise ImportError('no SciPy here')")
+    environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(tmp_path), ENVIRONMENT.get("PYTHONPATH", "")])}
+    for arguments, code in ((["irregular", "tree", "langford", "4"], 2), (["count", "4"], 0), (["--help"], 0)):
+        ended = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == code
+        if code:
+            assert "pip install 'langford[irregular]'" in ended.stderr
+            assert ended.stderr.count("\n") == 1
+
+
+# -- mpirun -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mpirun(tmp_path: Path) -> Mpirun:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    beside = Path(sys.executable).with_name("mpirun")
+    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
+    if launcher is None:
+        pytest.skip("needs mpirun")
+
+    def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [launcher, "-n", str(ranks), *COMMAND, "irregular", "bfs", "--mpi", *arguments],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return start
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4, 6])
+def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: int) -> None:
+    arguments = ["--scale", "9", "--roots", "4", "--json"]
+    process = mpirun(ranks, *arguments)
+    known = document(call("bfs", *arguments))
+    out, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    told = json.loads(out)
+    assert told["ranks"] == ranks
+    for search, same in zip(told["searches"], known["searches"], strict=True):
+        assert {**search, "seconds": 0} == {**same, "seconds": 0}
+
+
+def test_a_killed_rank_ends_the_job(mpirun: Mpirun) -> None:
+    process = mpirun(3, "--scale", "14", "--roots", "100000")
+    deadline = time.monotonic() + 100
+    ranks: list[psutil.Process] = []
+    while len(ranks) < 3 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        ranks = [
+            child for child in psutil.Process(process.pid).children(recursive=True) if "--roots" in _words(child)
+            and "langford" in _words(child) and child.name().startswith("python")
+        ]  # fmt: skip
+    assert len(ranks) == 3
+    time.sleep(1)
+    ranks[1].send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    psutil.wait_procs(ranks, timeout=20)
+    assert not any(rank.is_running() and rank.status() != psutil.STATUS_ZOMBIE for rank in ranks)
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def test_bad_input_under_mpirun_is_told_once_or_ends_all(mpirun: Mpirun) -> None:
+    process = mpirun(3, "--scale", "45", "--roots", "1")
+    _, errors = process.communicate(timeout=200)
+    assert process.returncode == 2
+    assert "bytes" in errors
+    assert "Traceback" not in errors

@@ -1,0 +1,232 @@
+"""The CUDA kernels of the irregular problems: on the host shim, on GPU 0, and compiled for GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langford import irregular
+from langford.irregular import Graph, OptimalCycle, Tree, bfs, check_bfs, components, cycle_mean, cycle_ratio
+from langford.irregular.compression import compress
+from langford.irregular.cuda import bfs as cuda_bfs
+from langford.irregular.cuda import tree as cuda_tree
+from langford.irregular.cuda.components import strong_components
+from langford.irregular.cuda.cycles import GpuPhases
+from langford.irregular.cuda.gpu import Gpu, gpu_by_number
+from langford.irregular.cuda.kronecker import generated
+from langford.irregular.cuda.source import FILES, source_of
+from langford.irregular.errors import TooWide
+from langford.irregular.howard import Howard
+from langford.irregular.tree import broom, chain, euler_tour, random_tree, star
+from langford.kernels.cuda.host import HostProgram
+from langford.kernels.cuda.runtime import NoGpu
+from tests.device.programs import compile_only, needs
+
+INT, LONG, DOUBLE = np.int32, np.int64, np.float64
+TYPES: list[dict[str, Any]] = [
+    {"VERTEX": INT, "OFFSET": LONG, "VALUE": LONG, "WEIGHT": LONG},
+    {"VERTEX": LONG, "OFFSET": INT, "VALUE": DOUBLE, "WEIGHT": DOUBLE},
+]
+OPERATORS = ["add", "mul", "min", "max", "xor"]
+SHAPES = {
+    "chain": chain(200),
+    "star": star(200),
+    "broom": broom(200, 60),
+    "bushy": random_tree(400),
+    "deep": random_tree(300, 0.5),
+    "forest": np.array([0, 0, 2, 2, 3, 4, 6, 6, 1, 4], INT),
+    "one": star(1),
+}
+
+
+@pytest.fixture(scope="module", params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+def gpu(request: pytest.FixtureRequest) -> Gpu:
+    """The host shim, or GPU 0."""
+    if request.param == "host":
+        needs("g++")
+        return Gpu(np, HostProgram)
+    try:
+        return gpu_by_number(0)
+    except NoGpu as error:
+        pytest.skip(f"needs a GPU: {error}")
+
+
+def there(gpu: Gpu, graph: Graph) -> Graph:
+    """The graph on the device."""
+    copy = Graph(gpu.put(graph.indptr, graph.indptr.dtype), gpu.put(graph.indices, graph.indices.dtype))
+    copy.symmetric = graph.symmetric
+    return copy
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("types", TYPES, ids=["whole", "real"])
+def test_compiles_for_gpus(tmp_path: Path, types: dict[str, Any], architecture: str) -> None:
+    # All files as one program: they define no name twice.
+    compile_only(tmp_path, source_of(*FILES, **types), architecture)
+
+
+@pytest.mark.parametrize(("scale", "seed"), [(0, 1), (1, 2), (9, 5), (13, 2**40 + 3)])
+def test_edges_are_those_of_the_cpu(gpu: Gpu, scale: int, seed: int) -> None:
+    known = irregular.kronecker(scale, 2, seed)
+    for column, expected in zip(generated(gpu, scale, seed, 0, 2 << scale), known, strict=True):
+        assert gpu.on_host(column).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("direction", ["auto", "down", "up"])
+def test_searches_inspect_what_the_cpu_inspects(gpu: Gpu, direction: Any) -> None:
+    sources, targets = irregular.kronecker(10, 8)
+    graph = Graph.from_edges(1024, sources, targets, symmetric=True).simple()
+    for root in np.flatnonzero(graph.degrees)[:300:60].tolist():
+        known = bfs(graph, root, direction)
+        found = cuda_bfs.search(gpu, there(gpu, graph), root, direction)
+        assert found.levels == known.levels
+        parent = gpu.on_host(found.parent)
+        check_bfs(sources, targets, root, parent, known.depth)
+        assert gpu.on_host(cuda_bfs.depths(gpu, found.parent)).tolist() == known.depth.tolist()
+
+
+def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
+    random = np.random.default_rng(1)
+    directed = Graph.from_edges(100, *random.integers(0, 100, (2, 300)).astype(LONG))
+    path = Graph.from_edges(70, np.arange(69), np.arange(1, 70), symmetric=True)
+    for graph in (directed, path, Graph.from_edges(1, np.zeros(0, INT), np.zeros(0, INT))):
+        for direction in ("auto", "up"):
+            found = cuda_bfs.search(gpu, there(gpu, graph), 0, direction)
+            depth = gpu.on_host(cuda_bfs.depths(gpu, found.parent))
+            assert depth.tolist() == bfs(graph, 0).depth.tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_orders_and_ranks_are_those_of_the_cpu(gpu: Gpu, shape: str) -> None:
+    tree = Tree(SHAPES[shape])
+    found = cuda_tree.orders(gpu, gpu.put(tree.above, tree.above.dtype))
+    assert found.astray == -1
+    for name in ("indptr", "children", "depth", "size", "preorder"):
+        assert gpu.on_host(getattr(found, name)).tolist() == getattr(tree, name).tolist(), name
+    order = gpu.on_host(found.order)
+    assert sorted(order.tolist()) == list(range(len(tree)))
+    assert (np.diff(tree.depth[order]) >= 0).all()
+    tour = euler_tour(tree)
+    assert gpu.on_host(cuda_tree.rank(gpu, gpu.put(tour, LONG)))[: len(tree)].tolist() == tree.opened.tolist()
+
+
+def test_a_circle_of_parents_is_seen(gpu: Gpu) -> None:
+    parent = np.array([0, 2, 3, 1, 3, 4, 0], INT)
+    assert cuda_tree.orders(gpu, gpu.put(parent, INT)).astray in {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any) -> None:
+    tree = Tree(SHAPES[shape])
+    values = np.random.default_rng(2).integers(-9, 10, len(tree))
+    arrays = [gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth, values)]
+    for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
+        known = fix(tree, values, op).tolist()
+        assert gpu.on_host(cuda_tree.fix_by_levels(gpu, *arrays, op, down)).tolist() == known
+        steps = compress(tree)
+        moved = [type(step)(gpu.put(step.targets, LONG), gpu.put(step.sources, LONG), None) for step in steps]
+        assert gpu.on_host(cuda_tree.fix_by_compression(gpu, moved, arrays[-1], op, down)).tolist() == known
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_places_that_repeat_get_all_values(gpu: Gpu, op: str) -> None:
+    random = np.random.default_rng(3)
+    places, values = random.integers(0, 5, 600), random.integers(-3, 4, 600)
+    array = gpu.put(np.full(5, 3), LONG).copy()
+    cuda_tree.scatter(gpu, op, array, gpu.put(places, LONG), gpu.put(values, LONG))
+    expected = np.full(5, 3)
+    ufuncs = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
+    ufuncs[op].at(expected, places, values)
+    assert gpu.on_host(array).tolist() == expected.tolist()
+    scanned = cuda_tree.scan_xor(gpu.put(values, LONG))
+    assert gpu.on_host(scanned).tolist() == np.bitwise_xor.accumulate(values).tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_solves_are_those_of_the_cpu(gpu: Gpu, shape: str) -> None:
+    tree, random = Tree(SHAPES[shape]), np.random.default_rng(4)
+    n = len(tree)
+    edge, b = random.normal(size=n), random.normal(size=(n, 2))
+    diagonal = 1 + np.abs(edge) + np.bincount(tree.above, np.abs(edge), n)
+    known = irregular.TreeMatrix(tree.parent, diagonal, edge)
+    above, order, depth = (gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth))
+    pivots = gpu.put(diagonal, DOUBLE).copy()
+    assert cuda_tree.factorise(gpu, above, order, depth, gpu.put(edge, DOUBLE), pivots) == -1
+    assert gpu.on_host(pivots) == pytest.approx(known.pivots, rel=1e-13)
+    factors = gpu.put(known.factors, DOUBLE)
+    moved = [
+        type(step)(gpu.put(step.targets, LONG), gpu.put(step.sources, LONG), gpu.put(step.factors, DOUBLE))
+        for step in known.steps
+    ]
+    for steps in (moved, cuda_tree.level_steps(gpu, above, order, depth, factors)):
+        for down, expected in ((False, known.forward(b)), (True, known.backward(b))):
+            x = gpu.put(b, DOUBLE).copy()
+            for step in reversed(steps) if down else steps:
+                cuda_tree.multiply(gpu, step, x, down)
+            assert gpu.on_host(x) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_a_zero_pivot_is_seen(gpu: Gpu) -> None:
+    tree = Tree(np.array([0, 0, 1], INT))
+    arrays = [gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth)]
+    pivots = gpu.put(np.array([1.0, 1, 0]), DOUBLE).copy()
+    assert cuda_tree.factorise(gpu, *arrays, gpu.put(np.ones(3), DOUBLE), pivots) == 2
+
+
+def small_graphs() -> list[tuple[Graph, Any, Any]]:
+    random = np.random.default_rng(6)
+    graphs = []
+    for n, m in ((1, 2), (12, 14), (12, 30), (40, 60), (60, 200)):
+        for _ in range(3):
+            graph = Graph.from_edges(n, *random.integers(0, n, (2, m)).astype(INT))
+            graphs.append((graph, random.integers(-20, 21, m), random.integers(1, 4, m)))
+    ring = np.arange(150)
+    graph = Graph.from_edges(150, np.append(ring, ring[:-1]), np.append(np.roll(ring, -1), ring[1:]))
+    return [*graphs, (graph, random.integers(0, 1000, graph.m), np.ones(graph.m, LONG))]
+
+
+def test_components_are_those_of_the_cpu(gpu: Gpu) -> None:
+    for graph, _, _ in small_graphs():
+        found, known = strong_components(gpu, there(gpu, graph)), components(graph)
+        labels = gpu.on_host(found.labels).tolist()
+        assert found.count == known.count == len(set(zip(labels, known.labels.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("kind", [LONG, DOUBLE], ids=["whole", "real"])
+def test_cycles_are_those_of_the_cpu(gpu: Gpu, kind: Any) -> None:
+    for graph, weights, times in small_graphs():
+        moved, parts = there(gpu, graph), strong_components(gpu, there(gpu, graph))
+        for durations in (np.ones(graph.m, LONG), times):
+            columns = [gpu.put(array, kind) for array in (weights, durations)]
+            howard = Howard(moved, parts, *columns, lambda edges: GpuPhases(gpu, edges))
+            if howard.empty:
+                continue
+            known = cycle_ratio(graph, weights, durations)
+            rounds = howard.solve()
+            value, edges = howard.best()
+            answer = OptimalCycle(
+                value, gpu.on_host(edges), gpu.on_host(howard.potentials()), rounds, graph, weights.astype(kind),
+                durations.astype(kind), False,
+            )  # fmt: skip
+            answer.check()
+            assert value == (known.value if kind is LONG else float(known.value))
+
+
+def test_wide_distances_are_refused(gpu: Gpu) -> None:
+    edges = 9
+    path = np.arange(edges)
+    graph = Graph.from_edges(edges + 1, np.append(path, [edges, edges]), np.append(path + 1, [edges, 0]))
+    assert graph.order is not None
+    weights = np.append(np.full(edges, 2**59), [0, 2**59])[graph.order]
+    with pytest.raises(TooWide):
+        cycle_mean(graph, weights)
+    howard = Howard(
+        there(gpu, graph), strong_components(gpu, there(gpu, graph)), gpu.put(weights, LONG),
+        gpu.put(np.ones(graph.m), LONG), lambda inner: GpuPhases(gpu, inner),
+    )  # fmt: skip
+    with pytest.raises(TooWide):
+        howard.solve()

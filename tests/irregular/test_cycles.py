@@ -1,0 +1,381 @@
+"""Optimal cycles against every simple cycle, Karp in Fractions, and simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from langford.errors import CheckFailed
+from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
+from langford.irregular import sequential_cycles as sequential
+from langford.irregular.errors import (
+    BadLength,
+    BadScenario,
+    BadWeights,
+    NoCycle,
+    TooLarge,
+    TooWide,
+    ZeroTime,
+)
+
+edges_of_small_graphs = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9), st.integers(0, 3)), max_size=12
+)
+
+
+def graph_of(edges: list[tuple[int, int, int, int]]) -> tuple[Graph, Any, Any]:
+    """A graph of five vertices with weights and times in its order."""
+    columns = np.array(edges, np.int64).reshape(-1, 4).T
+    graph = Graph.from_edges(5, columns[0].astype(np.int32), columns[1].astype(np.int32))
+    return graph, columns[2][graph.order], columns[3][graph.order]
+
+
+def all_cycles(edges: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """(weight, time, length) of every simple cycle, with every choice among multiple edges."""
+    parallel: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for source, target, weight, time in edges:
+        parallel.setdefault((source, target), []).append((weight, time))
+    for cycle in networkx.simple_cycles(networkx.DiGraph(list(parallel))):
+        pairs = zip(cycle, cycle[1:] + cycle[:1], strict=True)
+        for chosen in product(*(parallel[pair] for pair in pairs)):
+            yield sum(edge[0] for edge in chosen), sum(edge[1] for edge in chosen), len(chosen)
+
+
+def karp(graph: Graph, weights: Any) -> Fraction | None:
+    """Karp's theorem in Fractions."""
+    n, edges = graph.n, list(zip(graph.sources.tolist(), graph.indices.tolist(), weights.tolist(), strict=True))
+    walks: list[dict[int, int]] = [dict.fromkeys(range(n), 0)]
+    for _ in range(n):
+        longer: dict[int, int] = {}
+        for source, target, weight in edges:
+            if source in walks[-1]:
+                after = walks[-1][source] + weight
+                longer[target] = min(longer.get(target, after), after)
+        walks.append(longer)
+    means = [
+        max(Fraction(walks[n][end] - walks[k][end], n - k) for k in range(n) if end in walks[k]) for end in walks[n]
+    ]
+    return min(means, default=None)
+
+
+@settings(max_examples=200)
+@given(edges_of_small_graphs, st.booleans())
+def test_means_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: bool) -> None:
+    graph, weights, _ = graph_of(edges)
+    means = [Fraction(weight, length) for weight, _, length in all_cycles(edges)]
+    if not means:
+        with pytest.raises(NoCycle, match="no cycle"):
+            cycle_mean(graph, weights, maximum)
+        return
+    optimal = cycle_mean(graph, weights, maximum)
+    assert optimal.value == (max(means) if maximum else min(means))
+    assert optimal.potentials.dtype == np.int64
+    optimal.check()
+    if not maximum:
+        assert karp(graph, weights) == optimal.value
+    as_floats = cycle_mean(graph, weights / 7, maximum)
+    assert as_floats.value == pytest.approx(float(optimal.value / 7), rel=1e-14, abs=1e-14)
+    as_floats.check()
+
+
+@settings(max_examples=200)
+@given(edges_of_small_graphs, st.booleans())
+def test_ratios_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: bool) -> None:
+    graph, weights, times = graph_of(edges)
+    cycles = list(all_cycles(edges))
+    if any(time == 0 for _, time, _ in cycles):
+        with pytest.raises(ZeroTime, match="takes no time") as refusal:
+            cycle_ratio(graph, weights, times, maximum)
+        named = int(str(refusal.value).split("vertex ")[1].split()[0])
+        timeless = networkx.DiGraph((source, target) for source, target, _, time in edges if time == 0)
+        assert any(named in cycle for cycle in networkx.simple_cycles(timeless))
+    elif not cycles:
+        with pytest.raises(NoCycle):
+            cycle_ratio(graph, weights, times, maximum)
+    else:
+        optimal = cycle_ratio(graph, weights, times, maximum)
+        ratios = [Fraction(weight, time) for weight, time, _ in cycles]
+        assert optimal.value == (max(ratios) if maximum else min(ratios))
+        optimal.check()
+        on_cycle = optimal.edges
+        assert Fraction(int(weights[on_cycle].sum()), int(times[on_cycle].sum())) == optimal.value
+
+
+def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, Any]:
+    random = np.random.default_rng(seed)
+    graph = Graph.from_edges(n, *random.integers(0, n, (2, m)).astype(np.int32))
+    return graph, random.integers(-largest, largest, m)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_algorithms_agree_on_larger_graphs(seed: int) -> None:
+    graph, weights = random_graph(300, 700, seed)
+    optimal = cycle_mean(graph, weights)
+    optimal.check()
+    assert optimal.value == sequential.karp(graph, weights) == sequential.yto(graph, weights)
+    assert optimal.value == sequential.howard(graph, weights)
+
+
+@settings(max_examples=60)
+@given(edges_of_small_graphs)
+def test_sequential_algorithms_on_small_graphs(edges: list[tuple[int, int, int, int]]) -> None:
+    graph, weights, _ = graph_of(edges)
+    means = [Fraction(weight, length) for weight, _, length in all_cycles(edges)]
+    for algorithm in (sequential.karp, sequential.howard, sequential.yto):
+        if means:
+            assert algorithm(graph, weights) == min(means)
+        else:
+            with pytest.raises(NoCycle):
+                algorithm(graph, weights)
+
+
+def test_a_torus_whose_best_cycle_goes_all_the_way_round() -> None:
+    side = 40
+    places = np.arange(side * side)
+    right, down = places // side * side + (places + 1) % side, (places + side) % (side * side)
+    graph = Graph.from_edges(side * side, np.concatenate([places, places]), np.concatenate([right, down]))
+    weights = np.random.default_rng(1).integers(0, 1000, graph.m)
+    optimal = cycle_mean(graph, weights)
+    optimal.check()
+    assert optimal.value == sequential.yto(graph, weights)
+    assert len(optimal.edges) >= side
+
+
+def two_circles(first: list[float], second: list[float]) -> tuple[Graph, Any]:
+    a, b = len(first), len(second)
+    sources = np.arange(a + b)
+    targets = np.concatenate([np.roll(np.arange(a), -1), a + np.roll(np.arange(b), -1)])
+    # A bridge, so that the potentials must also prove an edge between components.
+    graph = Graph.from_edges(a + b, np.append(sources, 0), np.append(targets, a))
+    return graph, np.append(np.concatenate([first, second]), -1000)[graph.order]
+
+
+def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
+    graph, weights = two_circles([1.0, 1.0, 1.0], [1.0, 1.0 - 1e-9])
+    optimal = cycle_mean(graph, weights)
+    assert optimal.vertices.tolist() == [3, 4]
+    assert optimal.value == 1 - 0.5e-9
+    optimal.check()
+    optimal = cycle_mean(graph, weights, maximum=True)
+    assert (optimal.value, optimal.vertices.tolist()) == (1.0, [0, 1, 2])
+    # As integers even by one part in 10^18, far below what floats tell apart.
+    graph, weights = two_circles([10**9] * 9, [10**9] * 8 + [10**9 - 1])
+    weights = np.where(weights == -1000, 0, weights)
+    optimal = cycle_mean(graph, weights.astype(np.int64))
+    assert optimal.value == 10**9 - Fraction(1, 9)
+    optimal.check()
+
+
+def test_the_check_finds_what_is_wrong() -> None:
+    graph, weights = random_graph(50, 200, 1)
+    optimal = cycle_mean(graph, weights)
+    moved = optimal.potentials.copy()
+    moved[int(optimal.vertices[0])] += 1
+    wrong: list[Any] = [
+        replace(optimal, potentials=moved),
+        replace(optimal, value=optimal.value + Fraction(1, 10**6)),
+        replace(optimal, value=optimal.value - Fraction(1, 10**6)),
+        replace(optimal, edges=optimal.edges[:-1]),
+        replace(optimal, edges=optimal.edges[:0]),
+        replace(optimal, weights=weights + (np.arange(len(weights)) == optimal.edges[0])),
+        replace(optimal, maximum=True),
+    ]
+    optimal.check()
+    for answer in wrong:
+        with pytest.raises(CheckFailed, match="contradicts itself"):
+            answer.check()
+
+
+def test_results_do_not_depend_on_how_edges_are_listed() -> None:
+    graph, weights = random_graph(60, 240, 5)
+    order = np.random.default_rng(2).permutation(graph.m)
+    other = Graph.from_edges(60, graph.sources[order], graph.indices[order])
+    assert cycle_mean(other, weights[order][other.order]).value == cycle_mean(graph, weights).value
+    again = cycle_mean(graph, weights)
+    assert np.array_equal(again.potentials, cycle_mean(graph, weights).potentials)
+
+
+def test_bad_weights_and_times() -> None:
+    graph = Graph.from_edges(2, np.array([0, 1]), np.array([1, 0]))
+    whole = np.array([3, 4])
+    refused: list[tuple[type[Exception], str, Any]] = [
+        (BadLength, "give 2 of them", lambda: cycle_mean(graph, np.arange(3))),
+        (BadLength, "times has shape", lambda: cycle_ratio(graph, whole, np.arange(3))),
+        (BadWeights, "weights number 1 is nan", lambda: cycle_mean(graph, np.array([1, np.nan]))),
+        (BadWeights, "times number 0 is inf", lambda: cycle_ratio(graph, whole, np.array([np.inf, 1]))),
+        (BadWeights, "time of edge 1 is negative", lambda: cycle_ratio(graph, whole, np.array([1, -1]))),
+        (BadWeights, "must be integers", lambda: cycle_mean(graph, np.array(["a", "b"]))),
+        (ZeroTime, "vertex [01] takes no time", lambda: cycle_ratio(graph, whole, np.array([0, 0]))),
+        (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
+        (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
+        (BadWeights, "use cycle_mean", lambda: sequential.karp(graph, np.array([0.5, 1]))),
+    ]
+    for kind, message, call in refused:
+        with pytest.raises(kind, match=message):
+            call()
+    empty = Graph(np.zeros(1, np.int32), np.zeros(0, np.int32))
+    with pytest.raises(NoCycle):
+        cycle_mean(empty, np.zeros(0, np.int64))
+    loop = Graph.from_edges(1, np.array([0]), np.array([0]))
+    assert cycle_mean(loop, np.array([5])).value == 5
+    assert cycle_ratio(loop, np.array([0.5]), np.array([4])).value == 0.125
+
+
+def test_potentials_of_long_paths_are_exact_up_to_62_bits() -> None:
+    # A loop of weight 0 below a path whose edges add up.
+    def path(edges: int, weight: int) -> tuple[Graph, Any]:
+        vertices = np.arange(edges)
+        sources = np.concatenate([vertices, [edges, edges]])
+        targets = np.concatenate([vertices + 1, [edges, 0]])
+        graph = Graph.from_edges(edges + 1, sources, targets)
+        return graph, np.concatenate([np.full(edges, weight), [0, weight]])[graph.order]
+
+    graph, weights = path(7, 2**59)
+    optimal = cycle_mean(graph, weights)
+    assert optimal.value == 0
+    assert np.ptp(optimal.potentials) >= 7 * 2**59
+    optimal.check()
+    with pytest.raises(TooWide, match="62 bits"):
+        cycle_mean(*path(9, 2**59))
+
+
+def test_sums_of_cycles_are_exact_up_to_62_bits_and_floats_have_no_such_limit() -> None:
+    ring = np.arange(9)
+    graph = Graph.from_edges(9, ring, np.roll(ring, -1))
+    with pytest.raises(TooWide, match="62 bits"):
+        cycle_mean(graph, np.full(9, 2**60))
+    assert cycle_mean(graph, np.full(9, 2**58)).value == 2**58
+    optimal = cycle_mean(graph, np.full(9, 1e30))
+    assert optimal.value == 1e30
+    optimal.check()
+
+
+# -- clients and servers ----------------------------------------------------------------------
+
+
+def scenario(seed: int, states: int = 4) -> Scenario:
+    random = np.random.default_rng(seed)
+    ring = [Transition(k, (k + 1) % states, int(random.integers(1, 50))) for k in range(states)]
+    others = [Transition(*map(int, random.integers(0, states, 2)), int(random.integers(1, 50))) for _ in range(2)]
+    return Scenario(states, [*ring, *others], {2})
+
+
+@pytest.mark.parametrize("clients", [1, 2, 5])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_clients_without_a_server_do_as_well_as_the_best_alone(clients: int, maximum: bool) -> None:
+    scenarios = [scenario(seed) for seed in range(clients)]
+    system = client_server(scenarios, server=False)
+    assert system.graph.n == 4**clients
+    assert system.graph.m == clients * 6 * 4 ** (clients - 1)
+    optimal = cycle_mean(system.graph, system.weights, maximum)
+    optimal.check()
+    alone = [client_server([each], server=False) for each in scenarios]
+    means = [cycle_mean(each.graph, each.weights, maximum).value for each in alone]
+    assert optimal.value == (max(means) if maximum else min(means))
+
+
+def test_with_a_server_one_client_at_a_time_holds_it() -> None:
+    scenarios = [scenario(seed) for seed in range(3)]
+    system = client_server(scenarios, server=True)
+    assert ((system.client_states == 2).sum(axis=1) <= 1).all()
+    # Each transition moves one client, as its scenario says.
+    for edge, (source, target) in enumerate(zip(system.graph.sources, system.graph.indices, strict=True)):
+        before, after = system.client_states[source], system.client_states[target]
+        moved = np.flatnonzero(before != after)
+        assert len(moved) <= 1
+        clients = moved if len(moved) else range(3)
+        moves = [
+            (move.source, move.target, move.weight) for client in clients for move in scenarios[client].transitions
+        ]
+        assert any((before[client], after[client], system.weights[edge]) in moves for client in clients), (
+            "no client can do this"
+        )
+    assert system.client_states[0].tolist() == [0, 0, 0]
+    assert len(np.unique(system.client_states, axis=0)) == system.graph.n == 4**3 - 3 * 3 - 1
+
+
+def test_bad_scenarios() -> None:
+    with pytest.raises(BadScenario, match="client 0 moves from state 0 to 3"):
+        client_server([Scenario(2, [Transition(0, 3, 1)])], server=False)
+    with pytest.raises(BadScenario, match="client 1 has no state"):
+        client_server([scenario(1), Scenario(0, [])], server=True)
+    with pytest.raises(BadScenario, match="two clients hold the server"):
+        client_server([Scenario(1, [], {0})] * 2, server=True)
+    with pytest.raises(BadScenario, match="does not have"):
+        client_server([Scenario(1, [], {1})], server=True)
+    with pytest.raises(TooLarge, match="bytes"):
+        client_server([scenario(1)] * 25, server=False)
+
+
+# -- event graphs -----------------------------------------------------------------------------
+
+arcs_between_events = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 20), st.integers(0, 2)), min_size=1, max_size=10
+)
+
+
+def simulated_period(arcs: list[tuple[int, int, int, int]], rounds: int) -> Fraction:
+    """Occurrence times by the rule of the graph: each waits for those before it.  Max-plus, step by step."""
+    order = list(
+        networkx.topological_sort(
+            networkx.DiGraph([(a, b) for a, b, _, tokens in arcs if tokens == 0] + [(-1, k) for k in range(5)])
+        )
+    )
+    times: list[dict[int, int]] = []
+    for k in range(rounds):
+        now: dict[int, int] = {}
+        for event in order:
+            waits = [
+                (now if tokens == 0 else times[k - tokens])[before] + delay
+                for before, after, delay, tokens in arcs
+                if after == event and k >= tokens
+            ]
+            now[event] = max(waits, default=0)
+        times.append(now)
+    # The slowest event's pace, over a number of rounds that any cycle's tokens divide.
+    span = rounds // 2 // 2520 * 2520
+    return max(Fraction(times[-1][event] - times[-1 - span][event], span) for event in range(5))
+
+
+@settings(max_examples=25)
+@given(arcs_between_events)
+def test_the_period_is_that_of_a_simulation(arcs: list[tuple[int, int, int, int]]) -> None:
+    graph = EventGraph()
+    for before, after, delay, tokens in arcs:
+        graph.add(str(before), str(after), delay, tokens)
+    instant = networkx.DiGraph([(before, after) for before, after, _, tokens in arcs if tokens == 0])
+    if not networkx.is_directed_acyclic_graph(instant):
+        with pytest.raises(ZeroTime, match="never starts"):
+            graph.period()
+    elif networkx.is_directed_acyclic_graph(networkx.DiGraph([arc[:2] for arc in arcs])):
+        with pytest.raises(NoCycle, match="close a cycle"):
+            graph.period()
+    else:
+        period = graph.period()
+        assert period.value == simulated_period(arcs, 5100)
+        assert set(period.critical) <= set(graph.events)
+
+
+def test_decimal_delays_are_exact() -> None:
+    graph = EventGraph()
+    graph.add("ask", "answer", 0.1)
+    graph.add("answer", "ask", 0.2, tokens=3)
+    assert graph.period().value == Fraction(1, 10)
+    assert graph.period().critical in (["ask", "answer"], ["answer", "ask"])
+    with pytest.raises(BadWeights, match="finite"):
+        graph.add("ask", "answer", float("nan"))
+    with pytest.raises(BadScenario, match="not negative"):
+        graph.add("ask", "answer", -1)
+    graph.add("a", "b", 1)
+    graph.add("b", "a", 1)
+    with pytest.raises(ZeroTime, match=r"cycle through [ab] has no token"):
+        graph.period()

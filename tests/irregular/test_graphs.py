@@ -1,0 +1,313 @@
+"""Graphs, Kronecker's edges, breadth-first search, its five rules, and the partitioned search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from jobs.graph500 import graph500_on_ranks
+from langford.errors import CheckFailed
+from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker
+from langford.irregular.errors import BadArray, BadGraph, BadRoot, TooLarge
+from langford.irregular.graph500 import RULES
+from langford.irregular.kronecker import kronecker_slice
+from langford.irregular.partition import Grid, PartitionedGraph
+from tests.irregular.ranks import ThreadRanks, on_threads
+
+DIRECTIONS = ["auto", "down", "up"]
+
+
+def edges_of(n: int, count: int, seed: int = 1, kind: Any = np.int32) -> tuple[Any, Any]:
+    random = np.random.default_rng(seed)
+    return random.integers(0, n, count).astype(kind), random.integers(0, n, count).astype(kind)
+
+
+def depths_of_scipy(graph: Graph, root: int) -> list[int]:
+    matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    order, parents = breadth_first_order(matrix, root, directed=True)
+    depth = np.full(graph.n, -1)
+    depth[root] = 0
+    for vertex in order[1:]:
+        depth[vertex] = depth[parents[vertex]] + 1
+    return depth.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_rows_keep_the_order_of_the_edges(kind: Any) -> None:
+    sources, targets = edges_of(20, 100, kind=kind)
+    graph = Graph.from_edges(20, sources, targets)
+    assert graph.indices.dtype == kind
+    order = np.argsort(sources, kind="stable")
+    assert graph.order is not None
+    assert graph.order.tolist() == order.tolist()
+    assert graph.indices.tolist() == targets[order].tolist()
+    assert graph.sources.tolist() == sources[order].tolist()
+    assert Graph(graph.indptr, graph.indices).n == 20
+
+
+def test_symmetric_graphs_have_every_reverse_and_loops_once() -> None:
+    graph = Graph.from_edges(4, np.array([0, 1, 2, 0]), np.array([1, 1, 0, 1]), symmetric=True)
+    pairs = sorted(zip(graph.sources.tolist(), graph.indices.tolist(), strict=True))
+    assert pairs == [(0, 1), (0, 1), (0, 2), (1, 0), (1, 0), (1, 1), (2, 0)]
+    simple = graph.simple()
+    assert sorted(zip(simple.sources.tolist(), simple.indices.tolist(), strict=True)) == [
+        (0, 1), (0, 2), (1, 0), (2, 0)
+    ]  # fmt: skip
+
+
+def test_simple_rows_begin_with_the_vertices_of_many_edges() -> None:
+    sources, targets = kronecker(8)
+    graph = Graph.from_edges(256, sources, targets, symmetric=True)
+    simple = graph.simple()
+    for vertex in range(256):
+        row = simple.indices[simple.indptr[vertex] : simple.indptr[vertex + 1]]
+        assert len(set(row.tolist())) == len(row)
+        assert (np.diff(graph.degrees[row]) <= 0).all()
+
+
+def test_kronecker_has_the_probabilities_of_graph500() -> None:
+    scale, edgefactor = 12, 64
+    sources, targets = kronecker(scale, edgefactor, seed=7)
+    assert (sources.dtype, len(sources)) == (np.int32, edgefactor << scale)
+    degrees = np.sort(np.bincount(sources, minlength=1 << scale))[::-1]
+    # The first vertex is left by an edge that goes up at every level: (a + b)^scale of all.
+    assert degrees[0] / len(sources) == pytest.approx(0.76**scale, rel=0.03)
+    # Of the next ones, all but one level go up.
+    assert degrees[1 : 1 + scale].mean() / len(sources) == pytest.approx(0.76 ** (scale - 1) * 0.24, rel=0.05)
+    # Scrambled: the busiest vertices lie anywhere.
+    busiest = np.argsort(np.bincount(sources))[-50:]
+    assert 0.3 < busiest.mean() / (1 << scale) < 0.7
+    both = np.bincount(targets, minlength=1 << scale).argmax()
+    assert both == np.bincount(sources, minlength=1 << scale).argmax(), "sources and targets are scrambled alike"
+
+
+def test_kronecker_depends_on_the_seed_and_the_number_of_the_edge_alone() -> None:
+    whole = kronecker(9, 4, seed=3)
+    parts = [kronecker_slice(9, 3, first, 256) for first in range(0, 2048, 256)]
+    for column in (0, 1):
+        assert np.concatenate([part[column] for part in parts]).tolist() == whole[column].tolist()
+    assert kronecker(9, 4, seed=4)[0].tolist() != whole[0].tolist()
+    assert len(np.unique(kronecker(0, 3)[0])) == 1
+    assert kronecker(32, 0)[0].dtype == np.int64
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_depths_are_those_of_scipy(direction: Any, kind: Any) -> None:
+    for n, count in ((1, 0), (1, 3), (50, 60), (50, 400), (200, 210)):
+        sources, targets = edges_of(n, count, n, kind)
+        graph = Graph.from_edges(n, sources, targets)
+        for root in range(0, n, 7):
+            found = bfs(graph, root, direction)
+            assert found.depth.tolist() == depths_of_scipy(graph, root)
+            assert found.parent.dtype == kind
+            assert sum(level.frontier for level in found.levels) == (found.parent >= 0).sum()
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_kronecker_searches_pass_the_rules(direction: Any) -> None:
+    sources, targets = kronecker(12)
+    graph = Graph.from_edges(4096, sources, targets, symmetric=True).simple()
+    root = int(sources[0])
+    found = bfs(graph, root, direction)
+    inside = found.parent[sources] >= 0
+    assert check_bfs(sources, targets, root, found.parent, found.depth) == inside.sum() > 60_000
+    assert {level.direction for level in found.levels} == {
+        "auto": {"down", "up"}, "down": {"down"}, "up": {"up"}
+    }[direction]  # fmt: skip
+
+
+def test_a_change_of_direction_looks_at_fewer_edges() -> None:
+    sources, targets = kronecker(13)
+    graph = Graph.from_edges(8192, sources, targets, symmetric=True).simple()
+    root = int(sources[5])
+    inspected = {way: sum(level.inspected for level in bfs(graph, root, way).levels) for way in DIRECTIONS}
+    assert inspected["auto"] < inspected["down"] / 10
+    assert inspected["auto"] < inspected["up"]
+    reached = bfs(graph, root).parent >= 0
+    assert inspected["down"] == graph.degrees[reached].sum()
+
+
+def test_a_long_path_with_a_hub_changes_direction_several_times() -> None:
+    # Two crowds of leaves, each below the end of a path: narrow, wide, narrow, wide.
+    path = np.arange(2000)
+    crowd = np.arange(2000, 12_000)
+    sources = np.concatenate([path[:-1], np.full(10_000, 300)]).astype(np.int32)
+    targets = np.concatenate([path[1:], crowd]).astype(np.int32)
+    more = np.repeat(crowd, 20).astype(np.int32)
+    graph = Graph.from_edges(
+        12_000,
+        np.concatenate([sources, more]),
+        np.concatenate([targets, np.random.default_rng(1).integers(2000, 12_000, len(more)).astype(np.int32)]),
+        symmetric=True,
+    )
+    found = bfs(graph, 0)
+    assert found.depth.tolist() == depths_of_scipy(graph, 0)
+    assert len(found.levels) == 2000
+    ways = [level.direction for level in found.levels]
+    assert ways[0] == ways[-1] == "down"
+    assert "up" in ways
+
+
+PATH = (np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize(
+    ("rule", "parent", "depth", "extra"),
+    [
+        (1, [1, 0, 1, 2, 3], None, []),  # the root has a parent
+        (1, [0, 0, 1, 4, 3], None, []),  # a circle
+        (1, [0, 0, 1, 3, 3], None, []),  # another root
+        (1, [0, 0, 1, 9, 3], None, []),  # no vertex
+        (1, [0, 0, -1, 2, 3], None, []),  # a parent that is not reached
+        (2, [0, 0, 1, 2, 3], [0, 1, 2, 3, 5], []),
+        (3, [0, 0, 1, 2, 3], None, [(0, 3)]),
+        (4, [0, 0, 1, 2, -1], None, []),
+        (4, [0, -1, -1, -1, -1], None, []),
+        (5, [0, 0, 1, 2, 2], None, [(3, 4)]),
+    ],
+)
+def test_broken_rules_are_found_out(rule: int, parent: list[int], depth: Any, extra: list[tuple[int, int]]) -> None:
+    sources, targets = (np.concatenate([PATH[end], [edge[end] for edge in extra]]).astype(int) for end in (0, 1))
+    depths = None if depth is None else np.array(depth)
+    with pytest.raises(CheckFailed, match=f"rule {rule}"):
+        check_bfs(sources, targets, 0, np.array(parent), depths)
+    assert rule in RULES
+
+
+def test_a_correct_tree_passes_and_its_edges_count_multiples_and_loops() -> None:
+    sources, targets = np.array([0, 0, 1, 1, 3, 4]), np.array([1, 1, 1, 2, 4, 4])
+    assert check_bfs(sources, targets, 0, np.array([0, 0, 1, -1, -1]), np.array([0, 1, 2, -1, -1])) == 4
+    assert check_bfs(sources, targets, 4, np.array([-1, -1, -1, 4, 4])) == 2
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 9), st.data())
+def test_any_single_wrong_parent_is_found_out(n: int, data: st.DataObject) -> None:
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), min_size=1, max_size=20))
+    sources, targets = (np.array([pair[end] for pair in pairs]) for end in (0, 1))
+    graph = Graph.from_edges(n, sources, targets, symmetric=True)
+    found = bfs(graph, 0)
+    vertex = data.draw(st.integers(0, n - 1))
+    wrong = found.parent.copy()
+    wrong[vertex] = data.draw(st.integers(-1, n - 1).filter(lambda parent: parent != found.parent[vertex]))
+    neighbours = set(graph.indices[graph.indptr[vertex] : graph.indptr[vertex + 1]].tolist())
+    also_right = (
+        wrong[vertex] in neighbours and vertex != 0 and found.depth[wrong[vertex]] == found.depth[vertex] - 1 >= 0
+    )
+    if also_right:
+        check_bfs(sources, targets, 0, wrong)
+    else:
+        with pytest.raises(CheckFailed):
+            check_bfs(sources, targets, 0, wrong)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 8), st.data())
+def test_components_are_those_of_networkx(n: int, data: st.DataObject) -> None:
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=16))
+    sources, targets = (np.array([pair[end] for pair in pairs], np.int32) for end in (0, 1))
+    parts = components(Graph.from_edges(n, sources, targets))
+    peer = networkx.DiGraph(pairs)
+    peer.add_nodes_from(range(n))
+    theirs = list(networkx.strongly_connected_components(peer))
+    assert parts.count == len(theirs)
+    for part in theirs:
+        assert len({int(parts.labels[vertex]) for vertex in part}) == 1
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "message"),
+    [
+        ([0, 2, 1, 3], [0, 1, 2], "fall after vertex 1"),
+        ([0, 1, 2], [0, 1, 1], "last offset is 2 and there are 3"),
+        ([0, 1, 2], [0, 2], "target 2 is no vertex"),
+        ([0, 1, 2], [0, -1], "target -1 is no vertex"),
+        ([1, 2], [0, 0], "begin with 0"),
+        ([], [], "begin with 0"),
+    ],
+)
+def test_bad_graphs(indptr: list[int], indices: list[int], message: str) -> None:
+    with pytest.raises(BadGraph, match=message):
+        Graph(np.array(indptr, np.int64), np.array(indices, np.int64))
+
+
+def test_bad_arrays_edges_roots_and_scales() -> None:
+    with pytest.raises(BadArray, match="float64"):
+        Graph(np.zeros(1), np.zeros(0, np.int32))
+    with pytest.raises(BadArray, match="list"):
+        Graph([0], np.zeros(0, np.int32))  # type: ignore[arg-type]
+    with pytest.raises(BadGraph, match="source 3"):
+        Graph.from_edges(3, np.array([3]), np.array([0]))
+    with pytest.raises(BadGraph, match="give one of each"):
+        Graph.from_edges(3, np.array([1, 2]), np.array([0]))
+    empty = Graph(np.zeros(1, np.int32), np.zeros(0, np.int32))
+    assert (empty.n, empty.m, components(empty).count) == (0, 0, 0)
+    with pytest.raises(BadRoot, match="no vertex"):
+        bfs(empty, 0)
+    with pytest.raises(BadRoot, match="-1"):
+        check_bfs(*PATH, -1, np.zeros(5, int))
+    with pytest.raises(TooLarge, match=r"needs [\d,]{16,} bytes and [\d,]+ are present"):
+        kronecker(44)
+    with pytest.raises(TooLarge, match="bytes"):
+        graph500(40)
+    with pytest.raises(BadGraph, match="scale"):
+        kronecker(49)
+    with pytest.raises(BadGraph, match="no vertex has an edge"):
+        graph500(0)
+
+
+def test_the_protocol_of_graph500() -> None:
+    outcome = graph500(10, roots=5, seed=2)
+    document = outcome.document()
+    assert len({search["root"] for search in document["searches"]}) == 5
+    assert all(search["valid"] and sum(search["frontiers"]) == search["reached"] for search in document["searches"])
+    slowness = np.mean([search.seconds / search.edges for search in outcome.searches])
+    assert document["gteps"] == pytest.approx(1e-9 / slowness)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_partitioned_searches_have_the_depths_of_one_process(size: int, direction: Any) -> None:
+    sources, targets = kronecker(9, 4)
+    n, root = 500, 77  # not a multiple of anything
+    inside = (sources < n) & (targets < n)
+    sources, targets = sources[inside], targets[inside]
+    known = bfs(Graph.from_edges(n, sources, targets, symmetric=True).simple(), root, direction)
+
+    def search(world: ThreadRanks) -> Any:
+        mine = slice(world.rank, None, world.size)
+        graph = PartitionedGraph(world, n, sources[mine], targets[mine])
+        own, levels = graph.search(root, direction)
+        return graph.gather(own), levels, graph.connected
+
+    for parent, levels, connected in on_threads(size, search):
+        check_bfs(sources, targets, root, parent, known.depth)
+        assert [level.frontier for level in levels] == [level.frontier for level in known.levels]
+        different = sources != targets
+        assert connected.tolist() == np.union1d(sources[different], targets[different]).tolist()
+
+
+def test_the_protocol_is_the_same_on_any_number_of_ranks() -> None:
+    alone = graph500(8, roots=4)
+    for outcome in on_threads(6, lambda world: graph500_on_ranks(world, 8, roots=4)):
+        for search, known in zip(outcome.searches, alone.searches, strict=True):
+            assert (search.root, search.edges, search.frontiers) == (known.root, known.edges, known.frontiers)
+
+
+def test_every_vertex_has_one_owner() -> None:
+    for size in range(1, 13):
+        grid = Grid.of(1000, size)
+        assert grid.rows * grid.columns == size
+        assert grid.chunk * size >= 1000
+        assert grid.rows <= grid.columns
+        every = np.arange(grid.chunk * size)
+        owners = grid.owner_of_edge(every, every)
+        assert np.bincount(owners, minlength=size).sum() == len(every)
