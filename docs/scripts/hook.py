@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the program and these scripts are those of this folder
 
-from docs.scripts import commands, examples, fetched, python_api  # noqa: E402
+from docs.scripts import commands, examples, fetched, outside, python_api  # noqa: E402
 
 PAGES = {"commands.md": commands.page, "python.md": python_api.page, "examples.md": examples.page}
 log = logging.getLogger("mkdocs.hooks.langford")
@@ -23,6 +23,11 @@ def on_files(files: Files, config: Any) -> Files:
     for name, page in PAGES.items():
         files.append(File.generated(config, name, content=page()))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """A link that leaves the site is text."""
+    return outside.as_text(markdown)
 
 
 def on_post_build(config: Any) -> None:
