@@ -65,13 +65,13 @@ def page() -> str:
 
 
 def _description(entry: Entry) -> Iterator[str]:
-    """The parts of the page about one command."""
+    """The parts of the page about one command.  What is written as code keeps its bars: no cell ends in code."""
     command, context = entry.command, entry.context
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"### {' '.join(entry.words)}\n\n```text\n{' '.join(entry.words)} {usage}\n```\n"
     yield inspect.cleandoc(command.help or "").replace("\b\n", "") + "\n"
     yield "| option | what it does |\n|---|---|"
-    yield "\n".join(f"| `{_cell(names)}` | {_cell(words)} |" for names, words in _options(entry)) + "\n"
+    yield "\n".join(f"| `{names}` | {_cell(words)} |" for names, words in _options(entry)) + "\n"
     if command.epilog:
         yield f"```text\n{inspect.cleandoc(command.epilog).replace(chr(8), '').strip()}\n```\n"
 

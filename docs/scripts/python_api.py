@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 import langford
+from langford import irregular
 
 HEAD = """# Python API
 
@@ -23,9 +24,10 @@ ENTRY = re.compile(r"^    (\S.*?): (.*)$")
 def page() -> str:
     """The page, as Markdown."""
     parts = [HEAD]
-    for name in langford.__all__:
-        if name != "__version__":
-            parts += _description(name, getattr(langford, name))
+    for module, prefix in ((langford, ""), (irregular, "irregular.")):
+        for name in module.__all__:
+            if name != "__version__":
+                parts += _description(f"{prefix}{name}", getattr(module, name))
     return "\n".join(parts) + "\n"
 
 

@@ -116,7 +116,7 @@ def regular_tree() -> Node:
             leaf = root.with_colour(middle, second)
             free = [place for place in PLACES if place not in leaf.cubes]
             passed = leaf.fits and free[1] - free[0] == last
-            leaf.words = f"{order.weight} arrangements" if passed else "test: no"
+            leaf.words = f"{order.weight} arrangements" if passed else "no"
             root.below.append(leaf)
     return tree
 
@@ -155,7 +155,7 @@ def _draw_tree(
 
 def figure() -> Figure:
     """The search trees."""
-    drawn, axis = pyplot.subplots(figsize=(11, 8), layout="constrained")
+    drawn, axis = pyplot.subplots(figsize=(8.6, 6.6), layout="constrained")
     for tree, name, corner in (
         (plain_tree(), "every colour in every way", (0.0, 0.0)),
         (miller_tree(), "miller", (1.5, -5.3)),

@@ -11,6 +11,7 @@ import pytest
 
 import langford
 from docs.scripts import python_api
+from langford import irregular
 from langford.cli.exit_codes import ExitCode
 from langford.methods import METHODS
 
@@ -104,11 +105,13 @@ def test_the_terms_of_the_glossary_are_sorted_and_told_once() -> None:
 
 def test_the_page_of_the_api_describes_every_public_name() -> None:
     page = python_api.page()
-    headings = re.findall(r"^## (\w+)$", page, re.MULTILINE)
-    assert headings == [name for name in langford.__all__ if name != "__version__"]
-    for name in headings:
-        summary = (inspect.getdoc(getattr(langford, name)) or "").splitlines()[0]
-        assert summary.split(" (")[0].rstrip(".") in page
+    headings = re.findall(r"^## ([\w.]+)$", page, re.MULTILINE)
+    public = {name: getattr(langford, name) for name in langford.__all__ if name != "__version__"}
+    public |= {f"irregular.{name}": getattr(irregular, name) for name in irregular.__all__}
+    assert headings == list(public)
+    for value in public.values():
+        summary = (inspect.getdoc(value) or "").splitlines()[0]
+        assert re.split(r" \(|:\w+:`", summary)[0].rstrip(". ") in page
     assert ">>> langford.count(8)\n150\n" in page
     assert "| `problem` | a Problem, or n for L(2, n). |" in page
 
