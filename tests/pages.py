@@ -92,17 +92,20 @@ def blocks(page: Path) -> list[Block]:
     return shown
 
 
-def parse(words: list[str]) -> None:
-    """Let the command line read a call without doing it; raises click.UsageError."""
+def command_of(words: list[str]) -> tuple[click.Command, list[str]]:
+    """The command that the words call, and the words that are left for it."""
     command: click.Command = cli
-    while isinstance(command, click.Group):
-        if not words or words[0].startswith("-"):
-            assert words in (["--version"], ["--help"]), words
-            return
+    while isinstance(command, click.Group) and words:
         below = command.get_command(click.Context(command), words[0])
         assert below is not None, words
         command, words = below, words[1:]
-    command.make_context("langford", list(words))
+    return command, words
+
+
+def parse(words: list[str]) -> None:
+    """Let the command line read a call without doing it; raises click.UsageError."""
+    command, arguments = command_of(words)
+    command.make_context("langford", list(arguments))
 
 
 class Shell:

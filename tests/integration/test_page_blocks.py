@@ -20,7 +20,7 @@ import pytest
 
 from langford.kernels.cuda.runtime import NoGpu, describe_gpus
 from tests.databases import fresh_database
-from tests.pages import PAGES, ROOT, Block, Shell, blocks, parse
+from tests.pages import BLOCK, PAGES, ROOT, Block, Shell, blocks, command_of, parse
 from tests.ports import free_port
 
 README = ROOT / "README.md"
@@ -147,6 +147,19 @@ def test_what_is_not_run_is_marked_with_the_reason(
     monkeypatch.setattr(click.Path, "convert", lambda self, value, param, ctx: Path(value))
     for words in block.calls:
         parse(words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_commands_between_the_lines_exist(page: Path) -> None:
+    """Names and numbers in them are often left open; commands and options must be right."""
+    prose = BLOCK.sub("", page.read_text())
+    for command in re.findall(r"`(langford [^`]+)`", prose):
+        words = command.split()[1:]
+        if words[0].isupper() or words[0].startswith("-"):
+            continue
+        options = {name for parameter in command_of(words)[0].params for name in parameter.opts}
+        wanted = {word.partition("=")[0] for word in words if word.startswith("--")} - {"--help"}
+        assert wanted <= options, command
 
 
 def test_what_is_installed_exists() -> None:
