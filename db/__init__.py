@@ -13,6 +13,7 @@ from db.records import (
     LeaseHolder,
     Progress,
     Receipt,
+    Replication,
     Standing,
     TaskRecord,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Ledger",
     "Progress",
     "Receipt",
+    "Replication",
     "Standing",
     "TaskRecord",
     "joined",

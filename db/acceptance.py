@@ -17,14 +17,32 @@ from langford.methods import Plan
 from langford.result import Evaluation, PartialResult
 
 
+class Overtaken(Exception):
+    """Another transaction was faster with the first result of a task: begin again, one at a time."""
+
+
 def accept(
-    connection: Connection, campaign: CampaignRecord, plan: Plan, deliveries: Sequence[Delivery]
+    connection: Connection,
+    campaign: CampaignRecord,
+    plan: Plan,
+    deliveries: Sequence[Delivery],
+    one_at_a_time: bool = False,
 ) -> list[Receipt]:
-    """Take results; returns what became of each, see Campaign.deliver."""
+    """Take results; returns what became of each, see Campaign.deliver.
+
+    Args:
+        one_at_a_time: whether to wait for others even if every result seems to be the first of its task.
+
+    Raises Overtaken, unless ``one_at_a_time``: the transaction is to be undone.
+    """
     campaign_id = campaign.campaign_id
     attempt_ids = [delivery.attempt for delivery in deliveries]
     results = [delivery.evaluation.result for delivery in deliveries]
     attempts = queries.attempts(connection, campaign_id, attempt_ids)
+    if one_at_a_time or any(attempt.accepted for attempt in attempts.values()):
+        # Votes will be counted.
+        transitions.one_at_a_time(connection)
+        attempts, one_at_a_time = queries.attempts(connection, campaign_id, attempt_ids), True
     # A result without a lease of its own is a forgery or a mix-up: it must not touch the attempt of another worker.
     leased = [_is_leased(attempts.get(delivery.attempt), delivery) for delivery in deliveries]
     faults = [
@@ -34,8 +52,12 @@ def accept(
     for delivery, result, is_leased, fault in zip(deliveries, results, leased, faults, strict=True):
         if is_leased and fault is None and attempts[delivery.attempt].accepted is None:
             first.setdefault(result.index, delivery)
-    inserted = transitions.insert_results(connection, campaign_id, list(first.values()))
+    genuine = [delivery for delivery, is_leased in zip(deliveries, leased, strict=True) if is_leased]
+    lots = replication.lots(genuine, attempts)
+    inserted = transitions.insert_results(connection, campaign_id, list(first.values()), attempts, lots)
     if len(inserted) < len(first):
+        if not one_at_a_time:
+            raise Overtaken
         # Another transaction was faster: its results are accepted, ours confirm or contradict them.
         attempts = queries.attempts(connection, campaign_id, attempt_ids)
         first = {index: delivery for index, delivery in first.items() if index in inserted}
@@ -70,15 +92,13 @@ def accept(
         detail = f"{len(refused)} results without the nonce of their attempt (first: attempt {refused[0]})"
         transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
 
-    suspects = replication.suspects(
-        connection, campaign, [(index, attempts[delivery.attempt]) for index, delivery in first.items()]
-    )
     transitions.complete(connection, campaign_id, list(first.values()))
-    replication.queue(connection, campaign_id, suspects)
+    if further and not one_at_a_time:
+        raise Overtaken
     if further:
         superseded = [delivery.attempt for delivery in further]
         transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
-        replication.testify(connection, campaign_id, further)
+        replication.testify(connection, campaign_id, further, lots)
     return receipts
 
 
@@ -91,9 +111,20 @@ def unknown(
 
 
 def take(
-    connection: Connection, campaign: CampaignRecord, plan: Plan, worker_id: str, new: Sequence[Evaluation]
-) -> list[EventKind | None]:
-    """Take exported results as attempts of a worker; returns the event of each, see Ledger.take."""
+    connection: Connection,
+    campaign: CampaignRecord,
+    plan: Plan,
+    worker_id: str,
+    new: Sequence[Evaluation],
+    notes: Sequence[str],
+) -> list[Receipt]:
+    """Take results without leases, as attempts of a worker; returns what became of each.
+
+    Args:
+        worker_id: the worker, which is enrolled.
+        new: the results.
+        notes: where each of them comes from.
+    """
     if not new:
         return []
     nonce = nonces.fresh()
@@ -103,16 +134,17 @@ def take(
             "task_index": evaluation.result.index,
             "worker_id": worker_id,
             "nonce": nonces.digest(nonce),
-            "note": origin(evaluation),
+            "note": note,
         }
-        for evaluation in new
+        for evaluation, note in zip(new, notes, strict=True)
     ]
+    transitions.one_at_a_time(connection)
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
     attempt_ids = connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
     deliveries = [
         Delivery(attempt_id, nonce, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
-    return [receipt.event for receipt in accept(connection, campaign, plan, deliveries)]
+    return accept(connection, campaign, plan, deliveries, one_at_a_time=True)
 
 
 def _is_leased(attempt: AttemptRecord | None, delivery: Delivery) -> bool:

@@ -7,12 +7,12 @@ nonce.  A task is either done, its result committed, or it can be leased again: 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from db import acceptance, nonces, queries, replication, tokens, transitions
+from db import acceptance, nonces, queries, questions, rechecks, tokens, transitions, trust, voters, waiting
 from db.database import Database
-from db.errors import ConflictingResults, UntrustedResults
 from db.exports import Export
 from db.records import (
     CampaignRecord,
@@ -22,14 +22,15 @@ from db.records import (
     LeaseHolder,
     Progress,
     Receipt,
+    Replication,
     Standing,
     TaskRecord,
     TokenRecord,
 )
-from db.states import Outcome, Role
+from db.states import Outcome, Role, VoterKind
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
-from langford.result import PartialResult
+from langford.result import Evaluation, PartialResult
 
 
 class Campaign:
@@ -100,11 +101,14 @@ class Campaign:
 
     @property
     def recheck_share(self) -> float:
-        """Share of the results that another worker evaluates again."""
+        """Share of the results that another voter evaluates again."""
         return self.record.recheck_share
 
     def set_recheck_share(self, share: float) -> None:
-        """Choose the share of later results that another worker evaluates again, from 0 to 1."""
+        """Choose the share of the results that another voter evaluates again, from 0 to 1.
+
+        It holds for what is done already, too.
+        """
         with self.database.writing() as connection:
             transitions.set_recheck_share(connection, self.campaign_id, share)
         self.record = replace(self.record, recheck_share=share)
@@ -116,11 +120,18 @@ class Campaign:
 
     # -- leases ---------------------------------------------------------------------------
 
-    def lease(self, worker_id: str, count: int, seconds: float, held: Collection[int] | None = None) -> list[Lease]:
+    def lease(
+        self,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None = None,
+        token: str = "",
+    ) -> list[Lease]:
         """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
-        Rechecks of other workers' results come first, then ready tasks by falling work.  Before that, the
-        tasks of overdue leases go back to the queue.  Raises UnknownWorker or WorkerDistrusted.
+        Rechecks of other voters' results come first, then ready tasks by falling work.  Before that, the
+        tasks of overdue leases go back to the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
 
         Args:
             worker_id: the worker, which is enrolled.
@@ -128,6 +139,7 @@ class Campaign:
             seconds: until the deadline.
             held: the attempts that the worker knows to be its own; others that run in its name were granted by an
                 answer that got lost, and go back at once.  None: they stay.
+            token: the token that the worker shows to a task server; "" when it opens the ledger itself.
         """
         nonce = nonces.fresh()
         with self.database.writing() as connection:
@@ -137,10 +149,12 @@ class Campaign:
                 if lost:
                     note = "its worker does not know of it"
                     transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            rechecks = replication.claim(connection, self.campaign_id, worker_id, nonce, count, seconds)
-            left = count - len(rechecks)
+            again = rechecks.claim(
+                connection, self.campaign_id, worker_id, nonce, count, seconds, tokens.digest(token)
+            )
+            left = count - len(again)
             ready = transitions.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)
-        return [*rechecks, *ready]
+        return [*again, *ready]
 
     def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
@@ -194,8 +208,10 @@ class Campaign:
         - A result that fails the checks of the plan is refused, and is a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
-        with self.database.writing() as connection:
+        with suppress(acceptance.Overtaken), self.database.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)
+        with self.database.writing() as connection:
+            return acceptance.accept(connection, self.record, self.plan, deliveries, one_at_a_time=True)
 
     def export(self) -> Export:
         """All accepted results, to be written to a file."""
@@ -203,35 +219,72 @@ class Campaign:
             evaluations = queries.evaluations(connection, self.campaign_id)
         return Export(self.name, self.key, self.tasks, tuple(evaluations))
 
-    def results(self) -> list[PartialResult]:
-        """All accepted results, by task; raises ConflictingResults or UntrustedResults."""
-        with self.database.reading() as connection:
-            conflicts = queries.conflicts(connection, self.campaign_id)
-            if conflicts:
-                raise ConflictingResults(
-                    f"{len(conflicts)} tasks of {self.name} have conflicting results (first: task "
-                    f"{conflicts[0][0]}, {conflicts[0][1]}): run another worker, whose result decides: "
-                    f"{self._another_worker}"
-                )
-            untrusted = queries.untrusted(connection, self.campaign_id)
-            if untrusted:
-                raise UntrustedResults(
-                    f"{len(untrusted)} results of {self.name} come from workers that others found wrong "
-                    f"(first: task {untrusted[0]}): run another worker, which evaluates them again: "
-                    f"{self._another_worker}"
-                )
+    def judge(
+        self,
+        evaluations: Sequence[Evaluation],
+        worker_id: str,
+        host: str,
+        process: str,
+        device_kind: str = "cpu",
+        kernels: str | None = None,
+    ) -> list[int]:
+        """Let what the operator recomputed decide about results that wait or are in doubt, in one transaction.
+
+        Args:
+            evaluations: at most one of each task.
+            worker_id, host, process, device_kind, kernels: see :meth:`db.Ledger.enrol`; of a new worker.
+
+        Returns the tasks about which it decided; about the others nothing had to be decided.
+        """
+        with self.database.writing() as connection:
+            transitions.one_at_a_time(connection)
+            undecided = {*waiting.tasks(connection, self.campaign_id)}
+            undecided |= {*waiting.in_conflict(connection, self.campaign_id)}
+            chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
+            if chosen:
+                voters.enrol(connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR)
+            notes = ["recomputed by the operator"] * len(chosen)
+            acceptance.take(connection, self.record, self.plan, worker_id, chosen, notes)
+        return [evaluation.result.index for evaluation in chosen]
+
+    def question(
+        self, tasks: Collection[int] | None = None, worker: str | None = None, kernels: str | None = None
+    ) -> list[int]:
+        """Put results in question: they are no votes any more, and wait to be evaluated again.
+
+        Args:
+            tasks: of these tasks; None: of all tasks.
+            worker: only those of this worker, or of all workers of this host.
+            kernels: only those that these kernels computed.
+
+        Returns the tasks with such a result.
+        """
+        with self.database.writing() as connection:
+            return questions.question(connection, self.campaign_id, tasks, worker, kernels)
+
+    def results(self, unconfirmed: bool = False) -> list[PartialResult]:
+        """All accepted results, by task; raises ConflictingResults, UntrustedResults or Unreplicated.
+
+        Args:
+            unconfirmed: whether to return them although some of the promised share are not replicated.
+        """
+        with self.database.reading(snapshot=True) as connection:
+            trust.require_trust(connection, self.record, unconfirmed)
             return queries.results(connection, self.campaign_id)
 
-    @property
-    def _another_worker(self) -> str:
-        """The command that starts another worker for the campaign."""
-        problem = self.problem
-        copies = "" if problem.copies == 2 else f" --copies {problem.copies}"
-        seed = f" --seed {self.key.seed}" if self.key.seed else ""
-        plan = f"--method {self.key.method} --depth {self.key.depth}{seed}"
-        return f"`langford run {problem.variant} {problem.n}{copies} {plan} --name {self.name}` on this ledger"
-
     # -- views ----------------------------------------------------------------------------
+
+    def replication(self) -> Replication:
+        """How far the promised share is replicated."""
+        with self.database.reading() as connection:
+            return waiting.replication(connection, self.campaign_id)
+
+    def rechecked_tasks(self) -> list[int]:
+        """The tasks whose results wait to be evaluated again, or for the operator to decide."""
+        with self.database.reading() as connection:
+            return sorted(
+                {*waiting.tasks(connection, self.campaign_id), *waiting.in_conflict(connection, self.campaign_id)}
+            )
 
     def progress(self) -> Progress:
         """How far the campaign is."""
@@ -239,14 +292,15 @@ class Campaign:
             return queries.progress(connection, self.record)
 
     def standing(self) -> Standing:
-        """Tasks and work by state: the cheap part of :meth:`progress`."""
+        """What is left to do: the cheap part of :meth:`progress`."""
         with self.database.reading() as connection:
             return queries.standing(connection, self.record)
 
     def rechecks(self) -> int:
-        """Number of tasks with a result that wait for another worker to evaluate them again."""
+        """Number of results that wait for another voter, and that nobody evaluates again now."""
         with self.database.reading() as connection:
-            return queries.rechecks(connection, self.campaign_id, waiting=True)
+            number, rechecking = waiting.numbers(connection, self.campaign_id)
+            return number - rechecking
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""

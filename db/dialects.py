@@ -181,6 +181,15 @@ def update_statistics(connection: Connection, table: type[Base]) -> None:
         connection.execute(text(f"ANALYZE {table.__tablename__}"))
 
 
+def close_to_writers(connection: Connection, table: type[Base]) -> None:
+    """Wait until other transactions that write into a table have ended, and let new ones wait for this one.
+
+    In SQLite there is one writing transaction at a time anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"LOCK TABLE {table.__tablename__} IN SHARE ROW EXCLUSIVE MODE"))
+
+
 def advance_ids(connection: Connection, table: Table) -> None:
     """Let the next id follow the ids that were inserted explicitly; SQLite does that by itself."""
     if connection.dialect.name == "postgresql":

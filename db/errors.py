@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langford.errors import LangfordError, WrongResult
+from langford.errors import Incomplete, LangfordError, WrongResult
 
 
 class LedgerError(LangfordError):
@@ -50,7 +50,19 @@ class ConflictingResults(LedgerError, WrongResult):
 
 
 class UntrustedResults(LedgerError, WrongResult):
-    """Results of a distrusted worker have not been evaluated again: the merge is blocked."""
+    """Results of a distrusted worker, or put in question, have not been evaluated again: the merge is blocked."""
+
+
+class Unreplicated(LedgerError, Incomplete):
+    """Results that were drawn for a recheck have not been confirmed: the merge waits."""
+
+
+class NothingChosen(LedgerError):
+    """Results that shall be put in question do not exist."""
+
+
+class WrongToken(LedgerError):
+    """A worker shows another token than the one with which it enrolled."""
 
 
 class UnknownWorker(LedgerError):

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from types import TracebackType
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 
-from db import acceptance, models, queries, transitions
+from db import acceptance, models, queries, tokens, transitions, voters
 from db.campaign import Campaign
 from db.database import Database
 from db.dialects import Now
 from db.errors import CampaignMismatch, NoSuchCampaign
-from db.exports import Export
-from db.models import Worker
+from db.exports import Export, origin
 from db.names import require_name
 from db.records import CampaignRecord
-from db.states import EventKind
+from db.states import EventKind, VoterKind
 from langford.methods import Plan, PlanKey
 
 
@@ -89,8 +88,9 @@ class Ledger:
     ) -> tuple[Campaign, list[EventKind | None]]:
         """Take exported results as attempts of a new worker, all in one transaction.
 
-        The campaign is created unless it exists.  Each result counts as in :meth:`Campaign.deliver`.  A result
-        that this ledger took or exported before is skipped, so that an import may be repeated.
+        The campaign is created unless it exists.  Each result counts as in :meth:`Campaign.deliver`, but is no vote
+        where results disagree.  A result that this ledger took or exported before is skipped, so that an import
+        may be repeated.
 
         Args:
             export: the results.
@@ -106,9 +106,10 @@ class Ledger:
             record = self._require_campaign(connection, export.name, export.key, plan.work.tolist())
             new = acceptance.unknown(connection, record, export.results)
             if new:
-                _enrol(connection, worker_id, host, process, "cpu", None)
-            events = acceptance.take(connection, record, plan, worker_id, new)
-        return Campaign(self.database, record), events
+                voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
+            notes = [origin(evaluation) for evaluation in new]
+            receipts = acceptance.take(connection, record, plan, worker_id, new, notes)
+        return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
     def campaign(self, name: str) -> Campaign:
         """The campaign of that name; raises NoSuchCampaign."""
@@ -126,7 +127,13 @@ class Ledger:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
     def enrol(
-        self, worker_id: str, host: str, process: str, device_kind: str = "cpu", kernels: str | None = None
+        self,
+        worker_id: str,
+        host: str,
+        process: str,
+        device_kind: str = "cpu",
+        kernels: str | None = None,
+        token: str = "",
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
@@ -136,9 +143,12 @@ class Ledger:
             process: its name on that machine, see :func:`jobs.identity.process_name`.
             device_kind: "cpu" or "cuda".
             kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
+            token: the token that it shows to a task server; "" when it opens the ledger itself.
+
+        Raises WrongToken when the worker is registered with another token.
         """
         with self.database.writing() as connection:
-            _enrol(connection, worker_id, host, process, device_kind, kernels)
+            voters.enrol(connection, worker_id, host, process, device_kind, kernels, tokens.digest(token))
 
     def close(self) -> None:
         """Close all connections."""
@@ -151,11 +161,3 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _enrol(
-    connection: Connection, worker_id: str, host: str, process: str, device_kind: str, kernels: str | None
-) -> None:
-    if connection.scalar(select(Worker.id).where(Worker.id == worker_id)) is None:
-        row = {"id": worker_id, "host": host, "process": process, "device_kind": device_kind, "kernels": kernels}
-        connection.execute(insert(Worker).values(**row, started=Now()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Float, ForeignKey, ForeignKeyConstraint, Index, Integer, String, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from db.lottery import fresh_secret
 from db.states import TaskState
 
 
@@ -16,6 +17,9 @@ class Base(DeclarativeBase):
 
 
 RUNNING = text("ended IS NULL")
+DISTRUSTED = text("distrusted IS NOT NULL")
+CONFIRMED = text("confirmed_by IS NOT NULL")
+DOUBTED = text("doubt IS NOT NULL")
 
 
 class Ledger(Base):
@@ -43,7 +47,8 @@ class Campaign(Base):
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: when.
-        recheck_share: share of the results that another worker evaluates again.
+        recheck_share: share of the results that another voter evaluates again.
+        secret: key of the draw, see :mod:`db.lottery`; never sent, shown or exported.
     """
 
     __tablename__ = "campaign"
@@ -58,6 +63,7 @@ class Campaign(Base):
     work: Mapped[float] = mapped_column(Float(53))
     created: Mapped[float] = mapped_column(Float(53))
     recheck_share: Mapped[float] = mapped_column(Float(53), default=0.0)
+    secret: Mapped[str] = mapped_column(String(64), default=fresh_secret)
 
 
 class Task(Base):
@@ -78,6 +84,36 @@ class Task(Base):
     failures: Mapped[int] = mapped_column(default=0)
 
 
+class Voter(Base):
+    """Whoever vouches for results: one machine with one token, one kind of device and one version of the kernels.
+
+    Its workers lose trust together.  The next worker of the same machine is another voter, with no record yet.
+
+    Attributes:
+        kind: a value of :class:`db.states.VoterKind`.
+        host: name of the machine.
+        token: SHA-256 of the token with which its workers use a task server; "" for those that open the ledger.
+        device_kind: "cpu" or "cuda".
+        kernels: hash of the code that computes there; "": unknown.
+        valid: how many of its results independent voters confirmed.
+        distrusted: when others found one of its results wrong; None while it is trusted.
+    """
+
+    __tablename__ = "voter"
+    __table_args__ = (
+        Index("voter_machine", "host", "token"),
+        Index("voter_distrusted", "id", sqlite_where=DISTRUSTED, postgresql_where=DISTRUSTED),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10))
+    host: Mapped[str] = mapped_column(String(255))
+    token: Mapped[str] = mapped_column(String(64), default="")
+    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
+    kernels: Mapped[str] = mapped_column(String(64), default="")
+    valid: Mapped[int] = mapped_column(default=0)
+    distrusted: Mapped[float | None] = mapped_column(Float(53))
+
+
 class Worker(Base):
     """One start of one worker process.
 
@@ -88,17 +124,18 @@ class Worker(Base):
         started: when it enrolled.
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
-        distrusted: when others found one of its results wrong; None while it is trusted.
+        voter_id: who vouches for its results.
     """
 
     __tablename__ = "worker"
+    __table_args__ = (Index("worker_voter", "voter_id"),)
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     host: Mapped[str] = mapped_column(String(255))
     process: Mapped[str] = mapped_column(String(80))
     started: Mapped[float] = mapped_column(Float(53))
     device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
     kernels: Mapped[str | None] = mapped_column(String(64))
-    distrusted: Mapped[float | None] = mapped_column(Float(53))
+    voter_id: Mapped[int | None]
 
 
 class Attempt(Base):
@@ -113,6 +150,7 @@ class Attempt(Base):
         ended: when; None while the attempt runs.
         outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
         note: why it ended, or where an imported result comes from.
+        questioned: when the operator put its result in question; such a result is no vote.
     """
 
     __tablename__ = "attempt"
@@ -132,6 +170,7 @@ class Attempt(Base):
     ended: Mapped[float | None] = mapped_column(Float(53))
     outcome: Mapped[str | None] = mapped_column(String(12))
     note: Mapped[str | None] = mapped_column(Text)
+    questioned: Mapped[float | None] = mapped_column(Float(53))
 
 
 class ResultColumns:
@@ -144,6 +183,7 @@ class ResultColumns:
         seconds: computing time.
         provenance: where it comes from, as JSON.
         accepted: when it was delivered.
+        lot: the result is drawn for a recheck while this is below the campaign's share, see :mod:`db.lottery`.
     """
 
     value: Mapped[str] = mapped_column(Text)
@@ -152,30 +192,43 @@ class ResultColumns:
     seconds: Mapped[float] = mapped_column(Float(53))
     provenance: Mapped[str] = mapped_column(Text)
     accepted: Mapped[float] = mapped_column(Float(53))
+    lot: Mapped[float] = mapped_column(Float(53), default=0.0)
 
 
 class Result(ResultColumns, Base):
-    """The accepted result of a task: at most one, by the primary key."""
+    """The accepted result of a task: at most one, by the primary key.
+
+    Attributes:
+        voter_id: who vouches for it.
+        confirmed_by: a voter, independent of the first, that found the same value; None: nobody did.
+        doubt: a value of :class:`db.states.Doubt`; None: nothing contradicts it.
+        listed: whether the index of the draw has it: those of a campaign without a share cost nothing there.
+    """
 
     __tablename__ = "result"
-    __table_args__ = (ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),)
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("result_voter", "voter_id"),
+        Index(
+            "result_drawn",
+            "campaign_id",
+            "voter_id",
+            "confirmed_by",
+            "lot",
+            sqlite_where=text("listed = 1"),
+            postgresql_where=text("listed"),
+        ),
+        Index("result_confirmed", "confirmed_by", sqlite_where=CONFIRMED, postgresql_where=CONFIRMED),
+        Index("result_doubt", "campaign_id", "doubt", sqlite_where=DOUBTED, postgresql_where=DOUBTED),
+    )
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
-
-
-class Recheck(Base):
-    """A task with a result that another worker shall evaluate again.
-
-    Attributes:
-        attempt_id: the attempt that evaluates it again; None while none runs.
-    """
-
-    __tablename__ = "recheck"
-    __table_args__ = (ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),)
-    campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id"))
+    # Without foreign keys: each result would lock the row of its voter.
+    voter_id: Mapped[int | None]
+    confirmed_by: Mapped[int | None]
+    doubt: Mapped[str | None] = mapped_column(String(10))
+    listed: Mapped[bool] = mapped_column(default=False)
 
 
 class Witness(ResultColumns, Base):

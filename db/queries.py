@@ -6,14 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
-from sqlalchemy.orm import aliased
 
-from db import nonces
+from db import nonces, waiting
 from db.dialects import Now, among
 from db.exports import ORIGIN_PREFIX, origin
-from db.models import Attempt, Campaign, Event, Ledger, Recheck, Result, Task, Token, Witness, Worker
+from db.lottery import Lottery
+from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Token, Voter, Worker
 from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
-from db.states import EventKind, TaskState
+from db.states import EventKind, TaskState, VoterKind
 from langford.arithmetic.limbs import exact_sum
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -97,12 +97,17 @@ _ATTEMPTS = (
         Attempt.campaign_id,
         Attempt.task_index,
         Attempt.nonce,
-        Attempt.worker_id,
-        Worker.distrusted,
+        Worker.voter_id,
+        Voter.kind,
+        Voter.valid,
+        Campaign.recheck_share,
+        Campaign.secret,
         Result.value,
         Result.attempt_id.label("by"),
     )
     .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .join(Campaign, Campaign.id == Attempt.campaign_id)
     .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
     .where(among(Attempt.id, "attempts"))
 )
@@ -110,17 +115,23 @@ _ATTEMPTS = (
 
 def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
     """These attempts by id; those of other campaigns, or of none, are left out."""
-    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids})
+    rows = [
+        row for row in connection.execute(_ATTEMPTS, {"attempts": attempt_ids}) if row.campaign_id == campaign_id
+    ]
+    if not rows:
+        return {}
+    lottery = Lottery(rows[0].recheck_share, rows[0].secret)
     return {
         row.id: AttemptRecord(
             row.task_index,
             row.nonce,
-            row.worker_id,
-            row.distrusted is None,
+            row.voter_id,
+            VoterKind(row.kind),
+            row.valid,
+            lottery,
             None if row.by is None else (row.value, row.by),
         )
         for row in rows
-        if row.campaign_id == campaign_id
     }
 
 
@@ -164,50 +175,6 @@ def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
     return [(row.digest, row.role) for row in rows]
 
 
-def conflicts(connection: Connection, campaign_id: int) -> list[tuple[int, str]]:
-    """(task, the values that disagree) of every task whose conflict is not settled."""
-    rows = connection.execute(
-        select(Event.task_index, Event.kind, Event.detail)
-        .where(Event.campaign_id == campaign_id, Event.kind.in_([EventKind.CONFLICT, EventKind.SETTLED]))
-        .order_by(Event.id)
-    )
-    last = {row.task_index: row for row in rows}
-    return [(row.task_index, row.detail) for row in last.values() if row.kind == EventKind.CONFLICT]
-
-
-def untrusted(connection: Connection, campaign_id: int, worker_id: str | None = None) -> list[int]:
-    """Tasks whose result comes from a distrusted worker and from nobody else.
-
-    ``worker_id``: only this worker's; None: those of every distrusted worker.
-    """
-    held, other, third = aliased(Attempt), aliased(Attempt), aliased(Worker)
-    confirmed = (
-        select(Witness.id)
-        .join(other, other.id == Witness.attempt_id)
-        .join(third, third.id == other.worker_id)
-        .where(
-            Witness.campaign_id == Result.campaign_id,
-            Witness.task_index == Result.task_index,
-            Witness.value == Result.value,
-            third.distrusted.is_(None),
-        )
-    )
-    alone = (
-        select(Result.task_index)
-        .join(held, held.id == Result.attempt_id)
-        .join(Worker, Worker.id == held.worker_id)
-        .where(Result.campaign_id == campaign_id, Worker.distrusted.is_not(None), ~confirmed.exists())
-        .order_by(Result.task_index)
-    )
-    return list(connection.scalars(alone if worker_id is None else alone.where(Worker.id == worker_id)))
-
-
-def rechecks(connection: Connection, campaign_id: int, waiting: bool = False) -> int:
-    """Number of tasks to be evaluated again; with ``waiting`` only those that nobody has leased for that."""
-    query = select(func.count()).select_from(Recheck).where(Recheck.campaign_id == campaign_id)
-    return connection.scalar(query.where(Recheck.attempt_id.is_(None)) if waiting else query) or 0
-
-
 def lease_holders(connection: Connection, campaign_id: int) -> list[LeaseHolder]:
     """The workers with running attempts."""
     holders = (
@@ -240,7 +207,7 @@ def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return Standing(tasks, work)
+    return Standing(tasks, work, *waiting.numbers(connection, campaign.campaign_id))
 
 
 def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
@@ -263,12 +230,14 @@ def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
     return Progress(
         by_state.tasks,
         by_state.work,
-        sum(row.seconds for row in done),
-        exact_sum([int(row.evaluated) for row in done]),
-        {row[0]: row[1] for row in by_outcome},
-        confirmed or 0,
-        len(conflicts(connection, campaign_id)),
-        rechecks(connection, campaign_id),
+        by_state.rechecks,
+        by_state.rechecking,
+        seconds=sum(row.seconds for row in done),
+        evaluated=exact_sum([int(row.evaluated) for row in done]),
+        attempts={row[0]: row[1] for row in by_outcome},
+        confirmed=confirmed or 0,
+        conflicts=len(waiting.in_conflict(connection, campaign_id)),
+        replication=waiting.replication(connection, campaign_id),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from db.states import EventKind, Role, TaskState
+from db.lottery import Lottery
+from db.states import EventKind, Role, TaskState, VoterKind
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -21,7 +22,7 @@ class CampaignRecord:
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: seconds since 1970.
-        recheck_share: share of the results that another worker evaluates again.
+        recheck_share: share of the results that another voter evaluates again.
     """
 
     campaign_id: int
@@ -82,15 +83,19 @@ class AttemptRecord:
     Attributes:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
-        worker_id: the worker that made the attempt.
-        trusted: whether the worker is trusted.
+        voter_id: who vouches for its result.
+        kind: what its result is worth.
+        valid: how many results of this voter were confirmed.
+        lottery: the draw of its campaign.
         accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
     """
 
     index: int
     nonce: str | None
-    worker_id: str
-    trusted: bool
+    voter_id: int
+    kind: VoterKind
+    valid: int
+    lottery: Lottery
     accepted: tuple[str, int] | None
 
 
@@ -139,23 +144,32 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Standing:
-    """How many tasks a campaign has in each state: the part of its progress that is cheap to ask for.
+    """What a campaign has left to do: the part of its progress that is cheap to ask for.
 
     Attributes:
         tasks: number of tasks by state; a state without tasks is left out.
         work: estimated work by state, in the method's unit.
+        rechecks: number of results that another voter shall evaluate again.
+        rechecking: how many of them somebody evaluates now.
     """
 
     tasks: dict[str, int]
     work: dict[str, float]
+    rechecks: int = 0
+    rechecking: int = 0
 
     @property
     def unfinished(self) -> int:
         """Tasks that are neither done nor set aside."""
         return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)
 
+    @property
+    def to_do(self) -> int:
+        """Tasks that workers shall evaluate, for the first time or again."""
+        return self.unfinished + self.rechecks
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Progress(Standing):
     """How far a campaign is.
 
@@ -165,7 +179,7 @@ class Progress(Standing):
         attempts: number of ended attempts by outcome, and of running ones under "running".
         confirmed: number of further results that agree with the accepted ones.
         conflicts: number of tasks whose results disagree, not settled yet.
-        rechecks: number of results that another worker shall evaluate again.
+        replication: how far the promised share is replicated.
     """
 
     seconds: float
@@ -173,7 +187,25 @@ class Progress(Standing):
     attempts: dict[str, int]
     confirmed: int
     conflicts: int
-    rechecks: int
+    replication: Replication
+
+
+@dataclass(frozen=True)
+class Replication:
+    """How far the promised share of the results is replicated.
+
+    Attributes:
+        drawn: number of results that were drawn, or contested.
+        replicated: how many of them trusted, independent voters confirmed.
+    """
+
+    drawn: int
+    replicated: int
+
+    @property
+    def words(self) -> str:
+        """ "k of n replicated"."""
+        return f"{self.replicated:,} of {self.drawn:,} drawn results replicated by independent voters"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,28 @@ ATTEMPT_TRANSITIONS: Mapping[Outcome | None, frozenset[Outcome | None]] = {
 """The outcomes that may follow each outcome of an attempt: a running attempt (None) ends once, in any way."""
 
 
+class VoterKind(StrEnum):
+    """What the results of a voter are worth: a vote, evidence that asks for votes, or the decision."""
+
+    WORKER = "worker"
+    IMPORT = "import"
+    OPERATOR = "operator"
+
+
+class Doubt(StrEnum):
+    """Why an accepted result is in doubt.
+
+    Attributes:
+        CONFLICT: results of its task disagree, and the votes do not decide.
+        TIE: the same, and so many have voted that only the operator is asked.
+        QUESTION: it was put in question, or lost the votes that a conflict had asked for.
+    """
+
+    CONFLICT = "conflict"
+    TIE = "tie"
+    QUESTION = "question"
+
+
 class EventKind(StrEnum):
     """The kinds of events that a ledger records beside the attempts."""
 
@@ -51,6 +73,7 @@ class EventKind(StrEnum):
     CONFIRMED = "confirmed"
     CONFLICT = "conflict"
     SETTLED = "settled"
+    QUESTIONED = "questioned"
     DISTRUSTED = "distrusted"
     REFUSED = "refused"
     SET_ASIDE = "set-aside"

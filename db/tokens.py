@@ -30,7 +30,7 @@ def new_token(
         label: what it is for, at most LONGEST_LABEL characters.
     """
     token = secrets.token_urlsafe(32)
-    row = {"campaign_id": campaign_id, "role": role, "digest": _digest(token), "label": label[:LONGEST_LABEL]}
+    row = {"campaign_id": campaign_id, "role": role, "digest": digest(token), "label": label[:LONGEST_LABEL]}
     expires = None if seconds is None else Now() + seconds
     connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
     return token
@@ -58,12 +58,15 @@ def role_of(connection: Connection, campaign_id: int, token: str) -> Role | None
     """The role of a token's bearer, compared in constant time; None when the campaign has no such token.
 
     A token that has expired is none."""
-    digest, role = _digest(token), None
+    shown, role = digest(token), None
     for known_digest, known_role in queries.tokens(connection, campaign_id):
-        if hmac.compare_digest(known_digest, digest):
+        if hmac.compare_digest(known_digest, shown):
             role = Role(known_role)
     return role
 
 
-def _digest(token: str) -> str:
+def digest(token: str) -> str:
+    """What the ledger keeps of a token: its SHA-256; "" for no token."""
+    if not token:
+        return ""
     return hashlib.sha256(token.encode()).hexdigest()

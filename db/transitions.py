@@ -6,7 +6,7 @@ than executing it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,6 @@ from sqlalchemy import (
     String,
     Update,
     bindparam,
-    delete,
     func,
     insert,
     literal,
@@ -29,9 +28,9 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db import nonces
-from db.dialects import Now, among, given, insert_new, update_statistics
-from db.models import Attempt, Campaign, Event, Recheck, Result, Task
-from db.records import Delivery, Lease
+from db.dialects import Now, among, close_to_writers, given, insert_new, update_statistics
+from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Worker
+from db.records import AttemptRecord, Delivery, Lease
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
 BULK_ROWS = 10_000
@@ -40,6 +39,9 @@ CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 EXPIRED: ColumnElement[bool] = Attempt.deadline < Now()
 CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
 OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
+OF_VOTER: ColumnElement[bool] = Attempt.worker_id.in_(
+    select(Worker.id).where(Worker.voter_id == bindparam("voter", type_=Integer))
+)
 """Conditions that choose the attempts that :func:`end` ends."""
 
 
@@ -115,16 +117,33 @@ def claim(
     return sorted(leases, key=lambda lease: -lease.work)
 
 
-def insert_results(connection: Connection, campaign_id: int, deliveries: Sequence[Delivery]) -> set[int]:
+def insert_results(
+    connection: Connection,
+    campaign_id: int,
+    deliveries: Sequence[Delivery],
+    attempts: Mapping[int, AttemptRecord],
+    lots: Mapping[int, float],
+) -> set[int]:
     """Insert results of tasks that had none; returns the tasks whose results were inserted.
 
     A task is missing there when another transaction was faster.
+
+    Args:
+        deliveries: the results.
+        attempts: the attempts, by number.
+        lots: of their results, by number of the attempt.
     """
     if not deliveries:
         return set()
     # In the order of tasks: of two transactions with the same tasks only one waits for the other.
-    rows = [result_row(campaign_id, delivery) for delivery in sorted(deliveries, key=_index_of)]
-    return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows}))
+    rows = [
+        {
+            **result_row(campaign_id, delivery, lots[delivery.attempt]),
+            "voter_id": attempts[delivery.attempt].voter_id,
+        }
+        for delivery in sorted(deliveries, key=_index_of)
+    ]
+    return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows, "campaign": campaign_id}))
 
 
 @cache
@@ -138,9 +157,13 @@ def _insertion(dialect: str) -> Any:
         Result.evaluated,
         Result.seconds,
         Result.provenance,
+        Result.lot,
+        Result.voter_id,
     ]
-    rows = given(dialect, columns).add_columns(Now())
-    new = insert_new(dialect, Result).from_select([*columns, Result.accepted], rows)
+    # Within this statement: see set_recheck_share().
+    has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
+    rows = given(dialect, columns).add_columns(Now(), has_share)
+    new = insert_new(dialect, Result).from_select([*columns, Result.accepted, Result.listed], rows)
     return new.returning(Result.task_index)
 
 
@@ -151,7 +174,7 @@ def complete(connection: Connection, campaign_id: int, first: Sequence[Delivery]
     """Make tasks done, and end the attempts whose results are the first of these tasks."""
     if not first:
         return
-    # Not end(), which would make the tasks ready.  No recheck is left: it never brings a first result.
+    # Not end(), which would make the tasks ready.
     connection.execute(_COMPLETE, {"attempts": [delivery.attempt for delivery in first]})
     set_state(connection, campaign_id, [_index_of(delivery) for delivery in first], TaskState.DONE)
 
@@ -160,7 +183,7 @@ def _index_of(delivery: Delivery) -> int:
     return delivery.evaluation.result.index
 
 
-def result_row(campaign_id: int, delivery: Delivery) -> dict[str, object]:
+def result_row(campaign_id: int, delivery: Delivery, lot: float) -> dict[str, object]:
     """A delivery as a row of ``result`` or ``witness``."""
     evaluation = delivery.evaluation
     return {
@@ -170,22 +193,23 @@ def result_row(campaign_id: int, delivery: Delivery) -> dict[str, object]:
         **evaluation.result.to_text(),
         "seconds": evaluation.seconds,
         "provenance": evaluation.provenance,
+        "lot": lot,
     }
 
 
 def fail(connection: Connection, campaign_id: int, attempt: int, index: int, reason: str) -> bool:
     """Note that a task failed by itself in an attempt; returns whether it was set aside.
 
-    A task that is done stays done: only its recheck is given up after too many failures.
+    A task that is done stays done, and is evaluated again by others if its result waits for that.
     """
     if not end(connection, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
         return False
     key = Task.campaign_id == campaign_id, Task.task_index == index
     connection.execute(update(Task).where(*key).values(failures=Task.failures + 1))
-    if connection.scalar(select(Task.failures).where(*key)) < FAILURES_BEFORE_SET_ASIDE:  # type: ignore[operator]
+    task = connection.execute(select(Task.failures, Task.state).where(*key)).one()
+    if task.failures < FAILURES_BEFORE_SET_ASIDE or task.state == TaskState.DONE:
         return False
     set_state(connection, campaign_id, [index], TaskState.SET_ASIDE, TaskState.READY)
-    connection.execute(delete(Recheck).where(Recheck.campaign_id == campaign_id, Recheck.task_index == index))
     record(connection, campaign_id, EventKind.SET_ASIDE, index, attempt, reason)
     return True
 
@@ -202,25 +226,20 @@ def _ending(condition: ColumnElement[bool]) -> Any:
     )
 
 
-_LEAVE_RECHECKS = update(Recheck).where(among(Recheck.attempt_id, "attempts")).values(attempt_id=None)
-
-
 def end(
     connection: Connection, condition: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
 ) -> int:
     """End running attempts; their tasks become ready again, unless they are done.
 
     Args:
-        condition: which attempts end: EXPIRED, CHOSEN or OF_WORKER.
+        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER or OF_VOTER.
         outcome: how they end.
         note: why; None keeps an earlier note.
-        parameters: of the condition: ``attempts`` for CHOSEN, ``worker`` for OF_WORKER.
+        parameters: of the condition: ``attempts`` for CHOSEN, ``worker`` for OF_WORKER, ``voter`` for OF_VOTER.
 
     Returns the number of attempts that ended.
     """
     ended = connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
-    if ended:
-        connection.execute(_LEAVE_RECHECKS, {"attempts": [row.id for row in ended]})
     for campaign_id in sorted({row.campaign_id for row in ended}):
         indices = [row.task_index for row in ended if row.campaign_id == campaign_id]
         set_state(connection, campaign_id, indices, TaskState.READY, TaskState.LEASED)
@@ -274,5 +293,21 @@ def reopen(connection: Connection, campaign_id: int) -> int:
 
 
 def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
-    """Choose the share of later results that another worker evaluates again, from 0 to 1."""
+    """Choose the share of the results that another voter evaluates again, from 0 to 1."""
+    # A result that arrives meanwhile waits before its statement begins, which then finds the new share.
+    close_to_writers(connection, Result)
     connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
+    if share:
+        unlisted = Result.campaign_id == campaign_id, ~Result.listed
+        connection.execute(update(Result).where(*unlisted).values(listed=True))
+
+
+_SETTLEMENTS = select(Ledger.uuid).with_for_update()
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Wait for other transactions that count votes: this one counts theirs, or they count those of this one.
+
+    To be called before anything is changed: a transaction that waits here holds nothing that others wait for.
+    """
+    connection.execute(_SETTLEMENTS).all()

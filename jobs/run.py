@@ -10,7 +10,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from db import Campaign, Delivery, Lease
 from db.states import Outcome
@@ -59,9 +59,20 @@ class RunReport:
     set_aside: int
 
 
-def result(campaign: Campaign) -> Count:
-    """Merge a campaign's results; raises Incomplete, ConflictingResults, UntrustedResults or CheckFailed."""
-    return merge(campaign.plan, campaign.results())
+def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
+    """Merge a campaign's results.
+
+    Args:
+        unconfirmed: whether to merge although some of the promised share are not replicated.
+
+    Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
+    """
+    count = merge(campaign.plan, campaign.results(unconfirmed))
+    replication = campaign.replication()
+    if not replication.drawn:
+        return count
+    missing = "" if replication.replicated == replication.drawn else "NOT CONFIRMED: "
+    return replace(count, checks=(*count.checks, missing + replication.words))
 
 
 class Run:

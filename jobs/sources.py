@@ -124,9 +124,9 @@ class LedgerTasks:
         self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
         self.work_done = progress.work.get(TaskState.DONE, 0.0)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
-        self._unfinished = progress.unfinished + progress.rechecks
+        self._to_do = progress.to_do
         self.exhausted = False
-        if self._unfinished:
+        if self._to_do:
             me = identity
             ledger.enrol(me.worker_id, me.host, me.process, me.device_kind, me.kernels)
 
@@ -147,7 +147,7 @@ class LedgerTasks:
 
     def useful(self, workers: int) -> int:
         """At most one worker per ready task; one when others hold all tasks, in case they give one back."""
-        return min(workers, max(1, self._ready_tasks)) if self._unfinished else 0
+        return min(workers, max(1, self._ready_tasks)) if self._to_do else 0
 
     def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
         """Lease up to ``count`` tasks; when there is none the run may end."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import platform
+import time
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,12 +16,14 @@ from numpy.typing import NDArray
 
 from db import Campaign, Export
 from jobs.evaluation import evaluate
+from jobs.identity import Identity
+from langford.arithmetic.residue import residue
 from langford.devices import CPU, Device, cores
 from langford.errors import LangfordError
 from langford.methods import METHODS, Evaluator, Plan
 from langford.methods.host import host_evaluator
-from langford.provenance import kernel_hash
-from langford.result import Evaluation
+from langford.provenance import kernel_hash, versions
+from langford.result import Evaluation, PartialResult
 
 HOST = "host"
 """The name of the device on which the GPU's kernel runs compiled for the processor."""
@@ -38,12 +42,14 @@ class Comparison:
         stored: its value in the ledger; None when it is not done yet.
         recomputed: its value computed here; None when it is not done yet.
         source: the provenance of the stored value, JSON.
+        evaluation: what was computed here, as a result of the task; None when it is not done yet.
     """
 
     index: int
     stored: int | None
     recomputed: int | None
     source: str = "{}"
+    evaluation: Evaluation | None = None
 
     @property
     def verdict(self) -> str:
@@ -71,17 +77,22 @@ class Recomputation:
     evaluator: Evaluator | None
     words: str
 
-    def value(self, index: int) -> int:
-        """The value of a task of the campaign, recomputed; raises CheckFailed."""
-        parts = np.flatnonzero(self.owners == index).tolist()
-        return sum(self._part(part) for part in parts)
+    def evaluation(self, index: int) -> Evaluation:
+        """A task of the campaign, recomputed; raises CheckFailed."""
+        start = time.perf_counter()
+        parts = [self._part(part) for part in np.flatnonzero(self.owners == index).tolist()]
+        value = sum(part.value for part in parts)
+        result = PartialResult(index, value, residue(value), sum(part.evaluated for part in parts))
+        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
+        how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
+        return Evaluation(result, time.perf_counter() - start, how)
 
-    def _part(self, part: int) -> int:
+    def _part(self, part: int) -> PartialResult:
         if self.evaluator is None:
-            return evaluate(self.plan, part, self.device).result.value
+            return evaluate(self.plan, part, self.device).result
         result = self.evaluator.evaluate(part)
         self.plan.expectation(part).check(result)
-        return result.value
+        return result
 
 
 @dataclass(frozen=True)
@@ -194,8 +205,8 @@ def compare(export: Export, way: Recomputation, indices: Sequence[int]) -> Itera
     def compared(index: int) -> Comparison:
         if index not in stored:
             return Comparison(index, None, None)
-        evaluation = stored[index]
-        return Comparison(index, evaluation.result.value, way.value(index), evaluation.provenance)
+        evaluation, again = stored[index], way.evaluation(index)
+        return Comparison(index, evaluation.result.value, again.result.value, evaluation.provenance, again)
 
     # Kernels release the interpreter; a GPU, and a program compiled for the host, do one thing at a time.
     with ThreadPoolExecutor(cores() if way.device == CPU and way.evaluator is None else 1) as pool:
@@ -234,11 +245,28 @@ def check_all(campaign: Campaign, export: Export) -> list[str]:
     expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
     for evaluation, expectation in zip(export.results, expectations, strict=True):
         expectation.check(evaluation.result)
-    campaign.results()
+    campaign.results(unconfirmed=True)
+    replication = campaign.replication()
     checked = "residue, zero bits and bounds"
     if not any(expectation.zero_bits for expectation in expectations):
         checked = "residue and bounds (there are no zero bits to check)"
     return [
         f"{checked} of all {len(export.results):,} stored results",
         "no conflict, and no result that rests on a distrusted worker alone",
+        *([replication.words] if replication.drawn else []),
     ]
+
+
+def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:
+    """Let what was recomputed decide about the results that wait or are in doubt; returns their tasks.
+
+    The ledger is not changed when there are none among those that were compared.
+    """
+    undecided = {*campaign.rechecked_tasks()}
+    evaluations = [
+        each.evaluation for each in comparisons if each.index in undecided and each.evaluation is not None
+    ]
+    if not evaluations:
+        return []
+    me = Identity.fresh([device])
+    return campaign.judge(evaluations, me.worker_id, me.host, me.process, me.device_kind, me.kernels)

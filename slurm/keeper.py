@@ -38,7 +38,7 @@ class QueueKeeper:
             scheduler: takes the workers.
             name: of the jobs.
             script: gives the text of a job script for a number of array elements.
-            standing: asks the ledger, or its server, for the number of tasks in each state.
+            standing: asks the ledger, or its server, for what is left to do.
             most: number of elements that wait or run at any time.
             seconds: time between two questions to the scheduler.
             say: called with remarks for the user.
@@ -47,7 +47,7 @@ class QueueKeeper:
         self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
         self._largest_array: int | None = None
-        self._last_tasks: Mapping[str, int] | None = None
+        self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
 
     def run(self) -> str | None:
@@ -80,32 +80,41 @@ class QueueKeeper:
         before the error stay.
         """
         standing = self._standing()
-        unfinished = standing.unfinished
-        if not unfinished:
+        if not standing.to_do:
             self._scheduler.cancel_pending(self._name)
             return None
         present = len(self._scheduler.elements(self._name))
-        missing = min(self._most, unfinished) - present
+        missing = min(self._most, standing.to_do) - present
         if missing <= 0:
             return 0
-        self._watch(standing.tasks)
+        self._watch(standing)
         if self._largest_array is None:
             self._largest_array = self._scheduler.largest_array()
         remaining = missing
         while remaining:
             size = min(remaining, self._largest_array)
             job = self._scheduler.submit(self._script(size))
-            self._say(f"{present} elements present, {size} more submitted as job {job}; {unfinished} tasks left")
+            rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
+            self._say(
+                f"{present} elements present, {size} more submitted as job {job}; {standing.unfinished} tasks left"
+                f"{rechecks}"
+            )
             remaining -= size
             present += size
         return missing
 
-    def _watch(self, tasks: Mapping[str, int]) -> None:
-        """Count the rounds in which elements were missing and no task had changed its state."""
-        self._fruitless_rounds = self._fruitless_rounds + 1 if tasks == self._last_tasks else 0
-        self._last_tasks = dict(tasks)
+    def _watch(self, standing: Standing) -> None:
+        """Count the rounds in which elements were missing, and no task changed its state or was evaluated again."""
+        now = dict(standing.tasks), standing.rechecks
+        self._fruitless_rounds = self._fruitless_rounds + 1 if now == self._last else 0
+        self._last = now
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
+            waits = (
+                f"{standing.rechecks} results wait for workers on other hosts, with another token if they use a "
+                "server, or for `langford verify --waiting`"
+            )
             raise WorkersEndAtOnce(
                 f"{self._fruitless_rounds} times in a row workers of {self._name} were missing and no task had "
-                "changed: read their logs, then start the keeper again"
+                f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
+                "again"
             )

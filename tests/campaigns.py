@@ -24,9 +24,9 @@ HOUR = 3600.0
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def forged(index: int) -> PartialResult:
-    """A wrong result that passes the checks of its task."""
-    value = TRUE[index].value + (1 << PLAN.expectation(index).zero_bits)
+def forged(index: int, times: int = 1) -> PartialResult:
+    """A wrong result that passes the checks of its task; there is one for each number ``times``."""
+    value = TRUE[index].value + (times << PLAN.expectation(index).zero_bits)
     return replace(TRUE[index], value=value, residue=residue(value))
 
 
@@ -51,11 +51,11 @@ def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> Eve
     return event
 
 
-def new_campaign(ledger: Ledger) -> Campaign:
-    """The campaign in a ledger, and two workers, "a" and "b"."""
+def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
+    """The campaign in a ledger, and some workers, each on a host of its own."""
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-    for worker in "ab":
-        ledger.enrol(worker, "host", "1")
+    for worker in workers:
+        ledger.enrol(worker, f"host-{worker}", "1")
     return campaign
 
 

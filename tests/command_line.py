@@ -9,6 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "langford"]
+ELSEWHERE = "import platform, sys; platform.node = lambda: {!r}; from langford.cli.main import main; main()"
+
+
+def command_on(host: str | None) -> list[str]:
+    """The command on this machine, or as if it ran on a machine of that name."""
+    return COMMAND if host is None else [sys.executable, "-c", ELSEWHERE.format(host)]
+
+
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.command_line import ENVIRONMENT, Run, command_on
 
 settings.register_profile("langford", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
@@ -46,9 +46,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def langford(tmp_path: Path) -> Run:
     """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
 
-    def call(*arguments: str, cwd: Path = tmp_path, **options: object) -> subprocess.CompletedProcess[str]:
+    def call(
+        *arguments: str, cwd: Path = tmp_path, host: str | None = None, **options: object
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*COMMAND, *arguments],
+            [*command_on(host), *arguments],
             cwd=cwd,
             env=ENVIRONMENT,
             capture_output=True,

@@ -1,7 +1,30 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
-    "0007": ["ALTER TABLE campaign DROP COLUMN seed"],
+    "0008": ["ALTER TABLE campaign DROP COLUMN seed"],
+    "0007": [
+        "DROP TABLE voter",
+        "DROP INDEX worker_voter",
+        "DROP INDEX result_voter",
+        "DROP INDEX result_drawn",
+        "DROP INDEX result_confirmed",
+        "DROP INDEX result_doubt",
+        "ALTER TABLE campaign DROP COLUMN secret",
+        "ALTER TABLE attempt DROP COLUMN questioned",
+        "ALTER TABLE worker DROP COLUMN voter_id",
+        "ALTER TABLE result DROP COLUMN voter_id",
+        "ALTER TABLE result DROP COLUMN confirmed_by",
+        "ALTER TABLE result DROP COLUMN doubt",
+        "ALTER TABLE result DROP COLUMN listed",
+        "ALTER TABLE result DROP COLUMN lot",
+        "ALTER TABLE witness DROP COLUMN lot",
+        "CREATE TABLE recheck (campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER, "
+        "PRIMARY KEY (campaign_id, task_index))",
+        "INSERT INTO recheck (campaign_id, task_index) SELECT campaign_id, min(task_index) FROM result "
+        "GROUP BY campaign_id",
+        "ALTER TABLE worker ADD COLUMN distrusted FLOAT",
+        "UPDATE worker SET distrusted = 5.0 WHERE id = 'b'",
+    ],
     "0006": ["ALTER TABLE token DROP COLUMN expires", "ALTER TABLE token DROP COLUMN label"],
     "0005": [
         "DROP TABLE ledger",
@@ -27,6 +50,9 @@ UNDONE = {
     "0001": ["DROP TABLE token"],
 }
 """What makes a ledger one of that version when it has the schema of the next."""
+
+GONE = {"0007": {"worker": ["distrusted"]}}
+"""Columns that the next version keeps elsewhere."""
 
 LAST = max(UNDONE)
 """The version before this one."""

@@ -11,6 +11,7 @@
 
 Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with
 the nonce of its lease, and whoever asks for leases names a worker, whose random UUID no answer tells to others.
+The token with which a worker enrols also tells whose vote its results are; it shows the same one for its leases.
 409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
 repeated: a result names its attempt, and an attempt that has ended stays ended.
 """
@@ -31,7 +32,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import Campaign, Credential, Ledger
-from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted
+from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, WrongToken
 from db.states import Outcome, Role
 from jobs.farm import wire
 from jobs.farm.connections import Connections, LimitedLog, Proxies
@@ -43,7 +44,7 @@ REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MOST_ADDRESSES = 10_000
 LONGEST_LEASE = 24 * 3600
 
-Operation = Callable[[Ledger, Campaign, Any], dict[str, Any]]
+Operation = Callable[[Ledger, Campaign, str, Any], dict[str, Any]]
 
 
 class RateLimit:
@@ -127,12 +128,12 @@ def application(
                 return _error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one")
             try:
                 document = await _document(request)
-                return JSONResponse(await run_in_threadpool(operation, ledger, campaign, document))
+                return JSONResponse(await run_in_threadpool(operation, ledger, campaign, token, document))
             except TooLarge:
                 return _error(413, f"a request may have {LARGEST_BODY} bytes: send less at a time")
             except BadMessage as error:
                 return _error(400, str(error))
-            except WorkerDistrusted as error:
+            except (WorkerDistrusted, WrongToken) as error:
                 return _error(403, str(error))
             except UnknownWorker as error:
                 return _error(409, str(error))
@@ -202,7 +203,7 @@ def _unavailable(log: LimitedLog, address: str, error: LedgerError) -> Response:
     return _error(503, f"the ledger {state}: the server's log explains it under {number}", {"Retry-After": "2"})
 
 
-def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _info(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     return wire.info_document(
         wire.CampaignInfo(
             ledger.uuid,
@@ -212,19 +213,18 @@ def _info(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
             campaign.tasks,
             campaign.work,
             campaign.standing(),
-            campaign.rechecks(),
             kernel_hash(),
         )
     )
 
 
-def _enrol(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _enrol(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     identity = wire.identity_of(document)
-    ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels)
+    ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels, token)
     return {}
 
 
-def _lease(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _lease(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "campaign", "worker", "count", "seconds", "held")
     if wire.identifier(fields["campaign"]) != campaign.uuid:
         # Nothing is granted: this worker would leave at once, and the tasks would wait for the end of its leases.
@@ -232,16 +232,16 @@ def _lease(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
     worker_id, seconds = wire.text(fields["worker"]), _seconds(fields["seconds"])
     count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
     held = [wire.integer(attempt) for attempt in wire.several(fields["held"], wire.MOST_HELD)]
-    leases = campaign.lease(worker_id, count, seconds, held)
+    leases = campaign.lease(worker_id, count, seconds, held, token)
     return {"leases": [wire.lease_document(lease) for lease in leases]}
 
 
-def _renew(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _renew(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "seconds")
     return {"running": sorted(campaign.renew(_credentials(fields), _seconds(fields["seconds"])))}
 
 
-def _release(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _release(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempts", "outcome", "note")
     if fields["outcome"] not in (Outcome.RELEASED, Outcome.PREEMPTED):
         raise BadMessage("an attempt is given back as released or preempted")
@@ -249,13 +249,13 @@ def _release(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any
     return {}
 
 
-def _fail(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _fail(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "attempt", "nonce", "reason")
     credential = wire.credential_of({name: fields[name] for name in ("attempt", "nonce")})
     return {"set_aside": campaign.fail(credential, wire.text(fields["reason"]))}
 
 
-def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _deliver(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     fields = wire.exactly(document, "deliveries")
     deliveries = [wire.delivery_of(delivery) for delivery in wire.several(fields["deliveries"])]
     if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
@@ -263,7 +263,7 @@ def _deliver(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any
     return {"receipts": [wire.receipt_document(receipt) for receipt in campaign.deliver(deliveries)]}
 
 
-def _retry(ledger: Ledger, campaign: Campaign, document: Any) -> dict[str, Any]:
+def _retry(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     return {"reopened": campaign.reopen()}
 
 

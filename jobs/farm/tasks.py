@@ -102,14 +102,22 @@ class ServerTasks:
         return self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
 
     @property
+    def rechecks(self) -> int:
+        """Number of results that wait for another voter; 0 when the server never answered."""
+        return self._info.standing.rechecks if self._info else 0
+
+    @property
     def exhausted(self) -> bool:
-        """Whether no task is left, and no recheck that this worker may do."""
-        info = self._known
-        return not info.standing.unfinished and not (info.rechecks and self._served)
+        """Whether no task is left, and no recheck that this worker may do.
+
+        While others evaluate results again it stays: should they disagree, its vote may be needed.
+        """
+        standing = self._known.standing
+        return not (standing.unfinished or standing.rechecking or (standing.rechecks and self._served))
 
     def useful(self, workers: int) -> int:
         """All workers, unless the campaign is done: others may give tasks back at any time."""
-        return workers if self._known.standing.unfinished or self._known.rechecks else 0
+        return workers if self._known.standing.to_do else 0
 
     def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
         """Lease up to ``count`` tasks; none while the server is away or has none."""

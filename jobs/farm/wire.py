@@ -44,8 +44,7 @@ class CampaignInfo:
         key: its plan.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
-        standing: tasks and work by state.
-        rechecks: number of results that wait for another worker to evaluate them again.
+        standing: what is left to do.
         kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
     """
 
@@ -56,7 +55,6 @@ class CampaignInfo:
     tasks: int
     work: float
     standing: Standing
-    rechecks: int
     kernels: str
 
 
@@ -81,7 +79,8 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
         "work": info.work,
         "tasks_by_state": info.standing.tasks,
         "work_by_state": info.standing.work,
-        "rechecks": info.rechecks,
+        "rechecks": info.standing.rechecks,
+        "rechecking": info.standing.rechecking,
         "kernels": info.kernels,
     }
 
@@ -89,7 +88,7 @@ def info_document(info: CampaignInfo) -> dict[str, Any]:
 def info_of(document: Any) -> CampaignInfo:
     """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
     identity = "ledger", "campaign", "name", "problem", "method", "depth", "seed", "kernels"
-    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks"
+    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks", "rechecking"
     try:
         fields = exactly(document, *identity, *numbers)
     except BadMessage as error:
@@ -102,7 +101,12 @@ def info_of(document: Any) -> CampaignInfo:
         integer(fields["depth"]),
         integer(fields["seed"], 0, LARGEST_SEED),
     )
-    standing = Standing(by_state(fields["tasks_by_state"], integer), by_state(fields["work_by_state"], real))
+    standing = Standing(
+        by_state(fields["tasks_by_state"], integer),
+        by_state(fields["work_by_state"], real),
+        integer(fields["rechecks"]),
+        integer(fields["rechecking"]),
+    )
     return CampaignInfo(
         identifier(fields["ledger"]),
         identifier(fields["campaign"]),
@@ -111,7 +115,6 @@ def info_of(document: Any) -> CampaignInfo:
         integer(fields["tasks"]),
         real(fields["work"]),
         standing,
-        integer(fields["rechecks"]),
         text(fields["kernels"]),
     )
 

@@ -1,4 +1,4 @@
-"""``langford run``, ``result`` and ``retry``."""
+"""``langford run``, ``result``, ``retry`` and ``recheck``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from db import Ledger
+from db.errors import NothingChosen
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.option_groups import CampaignOptions, campaign_options, method_of
@@ -21,7 +22,7 @@ from langford.cli.options import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.parameter_types import duration
+from langford.cli.parameter_types import duration, integers
 from langford.cli.running import (
     StopSignals,
     conclude,
@@ -111,12 +112,18 @@ def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
     epilog="""\b
 Examples:
   langford result langford-24-polyphase-12
+  langford result langford-24-polyphase-12 --unconfirmed
   langford result --from jobs/campaigns/langford-27*.jsonl.gz"""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
 @click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
 @allowed_signers_option
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Merge although results of the promised share (--replicate) wait for others.",
+)
 @json_option
 @click.pass_context
 def result(
@@ -125,14 +132,17 @@ def result(
     address: str,
     from_files: bool,
     allowed: Path | None,
+    unconfirmed: bool,
     as_json: bool,
 ) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks."""
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
+    if unconfirmed and from_files:
+        raise click.UsageError("--unconfirmed belongs to campaigns of a ledger: files say nothing of replication")
     if not from_files:
         with Ledger(address) as ledger:
-            codes = [print_result(ledger.campaign(name), as_json) for name in names]
+            codes = [print_result(ledger.campaign(name), as_json, unconfirmed) for name in names]
         context.exit(max(codes))
     files = [Path(name) for name in names]
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
@@ -160,3 +170,51 @@ def retry(name: str, address: str, as_json: bool) -> None:
         display.print_json({"campaign": name, "reopened": reopened})
     else:
         print(f"{reopened} tasks go back to the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford recheck langford-24-polyphase-12 3 17
+  langford recheck langford-24-polyphase-12 --worker node-17
+  langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
+)
+@click.argument("name")
+@click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
+@click.option("--worker", help="All results of this worker, or of all workers of this host.")
+@click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
+@click.option("--all", "everything", is_flag=True, help="All results.")
+@ledger_option
+@json_option
+def recheck(
+    name: str,
+    task_lists: tuple[list[int], ...],
+    worker: str | None,
+    kernel: str | None,
+    everything: bool,
+    address: str,
+    as_json: bool,
+) -> None:
+    """Put results in question: others evaluate them again, and the merge waits for that.
+
+    They are no votes any more.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    """
+    chosen = sorted({index for indices in task_lists for index in indices})
+    if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
+        raise click.UsageError("say which results: TASKS, --worker, --kernel or --all, one of them")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        for index in chosen:
+            campaign.plan.require(index)
+        questioned = campaign.question(chosen or None, worker, kernel)
+    if not questioned:
+        raise NothingChosen(
+            f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
+            "their hosts and kernels"
+        )
+    if as_json:
+        display.print_json({"campaign": name, "questioned": sorted(questioned)})
+        return
+    print(
+        f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
+    )

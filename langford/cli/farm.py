@@ -272,6 +272,8 @@ def work(
     waiting = results.count
     remark = f", {waiting} results wait in {results.folder}" if waiting else ""
     display.say(f"{report.tasks_here} tasks done here{remark}")
+    if source.rechecks and not report.stopped:
+        display.say(f"{source.rechecks} results wait for workers of other hosts, with other tokens")
     if as_json:
         document = {
             "campaign": server.name,

@@ -49,6 +49,11 @@ COMMANDS = {
         "Count a campaign's problem again in another way, and compare the counts.",
         CAMPAIGNS,
     ),
+    "recheck": LazyCommand(
+        "langford.cli.campaigns:recheck",
+        "Put results in question: others evaluate them again, and the merge waits for that.",
+        CAMPAIGNS,
+    ),
     "export": LazyCommand(
         "langford.cli.exchange:export",
         "Write a campaign's results, checksummed, to a file that another ledger can import.",

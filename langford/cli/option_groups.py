@@ -155,8 +155,12 @@ class CampaignOptions:
         return key
 
     def matches(self, key: PlanKey) -> bool:
-        """Whether a plan is of the problem, and of the method, depth and seed as far as they were given."""
-        given = (self.method_name, key.method), (self.depth, key.depth), (self.plan_seed, key.seed)
+        """Whether a plan is of the problem, and of the method and depth as far as they were given.
+
+        The seed is the default unless it was given, or follows from the name of the campaign.
+        """
+        seed = 0 if self.plan_seed is None and self.name is None else self.plan_seed
+        given = (self.method_name, key.method), (self.depth, key.depth), (seed, key.seed)
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 

@@ -113,8 +113,8 @@ replicate_option = click.option(
     "--replicate",
     type=FiniteRange(0, 1),
     metavar="SHARE",
-    help="Have this share of the results, and each worker's first, evaluated again by another worker, on the other "
-    "kind of device if there is one.",
+    help="Have this share of the results, and all of a worker until 10 were confirmed, evaluated again by workers "
+    "of other hosts with other tokens, with other kernels if there are any.",
 )
 token_option = click.option(
     "--token-file",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 
 import click
@@ -115,14 +115,23 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int 
     return None
 
 
-def print_result(campaign: Campaign, as_json: bool) -> ExitCode:
-    """Merge the results of a campaign and print its count; raises as :func:`jobs.run.result`."""
-    count = result(campaign)
-    return print_campaign_count(campaign.name, campaign.key, count, campaign.progress().seconds, as_json)
+def print_result(campaign: Campaign, as_json: bool, unconfirmed: bool = False) -> ExitCode:
+    """Merge the results of a campaign and print its count; arguments and errors as :func:`jobs.run.result`."""
+    count = result(campaign, unconfirmed)
+    replication = campaign.replication()
+    more = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
+    seconds = campaign.progress().seconds
+    return print_campaign_count(campaign.name, campaign.key, count, seconds, as_json, more=more)
 
 
 def print_campaign_count(
-    name: str, key: PlanKey, count: Count, seconds: float, as_json: bool, first: str = ""
+    name: str,
+    key: PlanKey,
+    count: Count,
+    seconds: float,
+    as_json: bool,
+    first: str = "",
+    more: Mapping[str, object] | None = None,
 ) -> ExitCode:
     """Print the count of a campaign with its checks.
 
@@ -133,6 +142,7 @@ def print_campaign_count(
         seconds: the computing time of all tasks.
         as_json: whether to print JSON.
         first: what to do before its tasks can be verified, said when the count is wrong.
+        more: further fields of the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
@@ -140,5 +150,5 @@ def print_campaign_count(
     other = other_method(key.method, key.problem)
     if other != key.method:
         find += f", or count with --method {other}"
-    more = {"campaign": name, "depth": key.depth, "seed": key.seed}
-    return print_answer(key.problem, key.method, count, seconds, "of computing time", as_json, find, more)
+    fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **(more or {})}
+    return print_answer(key.problem, key.method, count, seconds, "of computing time", as_json, find, fields)

@@ -26,7 +26,7 @@ from langford.cli.options import (
 )
 from langford.cli.parameter_types import integers
 from langford.cli.progress import ProgressLine
-from langford.devices import devices
+from langford.devices import CPU, devices
 from langford.durable import replace_file
 from langford.errors import CheckFailed, Incomplete
 
@@ -56,6 +56,7 @@ Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be com
 @click.argument("indices", nargs=-1, type=int)
 @ledger_option
 @click.option("--tasks", type=integers, metavar="K,K,…", help="Recompute these tasks; the same as INDICES.")
+@click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
 @click.option(
     "--sample",
     "sample_text",
@@ -93,6 +94,7 @@ def verify(
     indices: tuple[int, ...],
     address: str,
     tasks: list[int] | None,
+    waiting: bool,
     sample_text: str | None,
     seed: int | None,
     method_name: str | None,
@@ -108,6 +110,9 @@ def verify(
 
     Each task is recomputed in another way than it was computed, where there is one: as the sum of the
     tasks of a deeper split, by another kernel (--device), or by another search (--method).
+
+    Where the ledger waits for another evaluation of a task, what is recomputed here decides: run this on a machine
+    that you trust.  Other results stay as they are.
     """
     if checked is not None:
         if name is not None or statement is not None or key is not None:
@@ -117,7 +122,9 @@ def verify(
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
     named = [*indices, *(tasks or [])]
-    if named and (sample_text is not None or seed is not None):
+    if waiting and named:
+        raise click.UsageError("name tasks, or take those that wait, not both")
+    if (named or waiting) and (sample_text is not None or seed is not None):
         raise click.UsageError("name tasks, or let --sample and --seed choose them, not both")
     if key is not None and statement is None:
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
@@ -131,13 +138,19 @@ def verify(
         done = [evaluation.result.index for evaluation in export.results]
         for index in named:
             campaign.plan.require(index)
+        if waiting:
+            named = campaign.rechecked_tasks()
+            if not named:
+                print(f"no result of {name} waits for a recheck or a decision")
+                return
         if not done:
             raise Incomplete(f"nothing was verified: no task of {name} has a result yet; run them first")
         size = verification.sample_size(sample_text or DEFAULT_SAMPLE, len(done))
         chosen = sorted(set(named)) or verification.choose(done, size, seed)
         way = verification.recomputation(campaign.plan, method_name, chosen_device)
         comparisons = _compare(campaign, export, way, chosen, quiet=as_json)
-        checks = _all_checks(campaign, export) if all_checks else []
+        decided = verification.decide(campaign, comparisons, chosen_device or CPU)
+        checks = _all_checks(campaign, campaign.export()) if all_checks else []
     compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
     work = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
     coverage = verification.Coverage(len(compared), len(done), campaign.tasks, work, None if named else seed)
@@ -157,15 +170,24 @@ def verify(
         display.print_json(stated.document)
     else:
         _print_outcome(stated, verification.stale(counted_sources))
+        if decided:
+            print(f"decided   {', '.join(map(str, decided))}: what was recomputed here is the result now")
     if statement is not None:
         _write(stated, statement, key)
     if not compared:
         raise Incomplete("nothing was verified: none of these tasks has a result yet; run them first")
     if not stated.document["agrees"]:
-        wrong = ", ".join(str(each.index) for each in comparisons if each.verdict == "differs")
+        wrong = [each.index for each in comparisons if each.verdict == "differs"]
+        listed = " ".join(map(str, wrong))
+        if set(wrong) <= set(decided):
+            raise CheckFailed(
+                f"{name}: what was stored for task {listed} is not what was recomputed; it waited for a decision, "
+                "and what was recomputed is the result now"
+            )
         raise CheckFailed(
-            f"{name}: what is stored for task {wrong} is not what was recomputed, and one of the two is wrong: "
-            "recompute it on another machine, then leave that result out"
+            f"{name}: what is stored for task {listed} is not what was recomputed, and one of the two is wrong: "
+            f"recompute it on another machine; `langford recheck {name} {listed}` puts it in question, and then "
+            "workers, or the same verification, decide"
         )
 
 
@@ -193,7 +215,7 @@ def _all_checks(campaign: Campaign, export: Export) -> list[str]:
     checks = verification.check_all(campaign, export)
     if len(export.results) < campaign.tasks:
         return [*checks, f"no count yet: {campaign.tasks - len(export.results)} tasks have no result"]
-    count = result(campaign)
+    count = result(campaign, unconfirmed=True)
     comparison = agreement(campaign.problem, count.published)
     if comparison.agrees is False:
         raise CheckFailed(

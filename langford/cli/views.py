@@ -48,6 +48,9 @@ def status(name: str | None, address: str, as_json: bool) -> None:
                     "confirmed": progress.confirmed,
                     "conflicts": progress.conflicts,
                     "rechecks": progress.rechecks,
+                    "share": campaign.recheck_share,
+                    "drawn": progress.replication.drawn,
+                    "replicated": progress.replication.replicated,
                 }
                 for campaign, progress in rows
             ]
@@ -62,6 +65,7 @@ def status(name: str | None, address: str, as_json: bool) -> None:
             "confirmed": progress.confirmed,
             "in conflict": progress.conflicts,
             "to recheck": progress.rechecks,
+            f"of {progress.replication.drawn:,} replicated": progress.replication.replicated,
         }
         table.add_row(
             Text(plain(campaign.name)),

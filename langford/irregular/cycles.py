@@ -15,6 +15,7 @@ from langford.irregular.phases import CpuPhases
 from langford.loading import load
 
 BITS = 62
+LARGEST_FLOAT = 1e300
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     for name, array in (("weights", weights), ("times", times)):
         if exact and array is not None and len(array) and max(-int(array.min()), int(array.max())) >= 2**BITS:
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
+    if not exact and len(weights) and float(abs(weights).max()) > LARGEST_FLOAT / graph.m:
+        raise TooWide(f"sums of the weights may pass {LARGEST_FLOAT:g}: divide them by a common factor")
     signed = -weights.astype(kind) if maximum else weights.astype(kind)
     durations = xp.ones(graph.m, kind) if times is None else times.astype(kind)
     timeless = None if times is None else timeless_vertex(graph, times)

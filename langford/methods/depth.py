@@ -11,6 +11,8 @@ from langford.errors import BadDepth
 from langford.methods.plan import Method
 from langford.problem import Problem
 
+ENOUGH_SECONDS = 0.1
+"""Time of a task that shows the speed of larger ones."""
 GPU_STEPS_BACK = 4
 """A GPU wants tasks at least 16 times as large as a core."""
 
@@ -43,10 +45,25 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
 
 
 def _speed(problem: Problem, method: Method, depth: int, device: Device) -> float:
-    """Work per second of a device at the largest task of a depth."""
-    plan = method.plan(problem, depth)
-    evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
-    evaluator.evaluate(index)  # tables and buffers are made once
-    start = time.perf_counter()
-    evaluator.evaluate(index)
-    return float(plan.work[index]) / (time.perf_counter() - start)
+    """Work per second of a device at the largest task of a depth.
+
+    Where the work is known in points, a task that takes too little time to show the speed is followed by one of the
+    next depth with larger tasks.
+    """
+    shown = 0.0
+    for shallower in range(depth, method.depths(problem)[0] - 1, -method.depths(problem).step):
+        plan = method.plan(problem, shallower)
+        try:
+            evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
+        except BadDepth:
+            if shown:
+                break
+            raise
+        evaluator.evaluate(index)  # tables and buffers are made once
+        start = time.perf_counter()
+        evaluator.evaluate(index)
+        seconds = time.perf_counter() - start
+        shown = float(plan.work[index]) / seconds
+        if seconds >= ENOUGH_SECONDS or method.probe_depth is None:
+            break
+    return shown

@@ -160,8 +160,8 @@ class Method(ABC):
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
         speed: for forecasts, by copies; the entry 0 is for any other number of copies.
-        probe_depth: a depth whose tasks take seconds at most, however large the problem; None when only the
-            suggested depth of each problem is known to be deep enough.
+        probe_depth: a depth whose tasks take seconds at most, or a minute for the largest problems; None when only
+            the suggested depth of each problem is known to be deep enough.
         seeded: whether a seed chooses among many sums with the same total.
         fastest_from: by kind of device, the n from which benchmarks have shown the method to be faster than those
             before it in METHODS; a kind that is not named: it never is.

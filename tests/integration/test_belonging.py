@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from db import Credential, Delivery, Ledger
-from db.models import Attempt, Token, Worker
+from db.models import Attempt, Token, Voter
 from db.states import EventKind, Outcome, Role
 from jobs.farm.client import NotEnrolled, RemoteCampaign
 from jobs.farm.outbox import Outbox
@@ -117,7 +117,7 @@ def test_a_token_alone_changes_no_attempt(farm: Farm) -> None:
     farm.campaign.set_recheck_share(0.2)
     restart(farm)
     victim = Identity.fresh()
-    farm.ledger.enrol(victim.worker_id, victim.host, victim.process)
+    farm.ledger.enrol(victim.worker_id, victim.host, victim.process)  # works on the ledger itself
     leases = farm.campaign.lease(victim.worker_id, 5, 600)
     stranger = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token)
 
@@ -139,12 +139,12 @@ def test_a_token_alone_changes_no_attempt(farm: Farm) -> None:
     attack()
     assert farm.campaign.renew(leases, 600) == {lease.attempt for lease in leases}
     farm.campaign.release(leases)
-    workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
+    workers = [farm.work_on(host) for host in ("first", "second")]
     farm.finish(*workers)
     attack()
     assert result(farm.campaign).published == COUNT
     with farm.ledger.database.reading() as connection:
-        assert not connection.scalars(select(Worker.id).where(Worker.distrusted.is_not(None))).all()
+        assert not connection.scalars(select(Voter.id).where(Voter.distrusted.is_not(None))).all()
 
 
 class LosingProxy(Proxy):

@@ -261,10 +261,18 @@ def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> Non
     created = langford("create", "langford", "12", "--depth", "8", "--replicate", "0.3")
     assert created.returncode == 0, created.stderr
     name, again = "langford-12-polyphase-8", ["run", "langford", "12", "--depth", "8", "--json"]
-    assert json.loads(langford(*again).stdout)["count"] == "108144"
-    [waiting] = json.loads(langford("status", "--json").stdout)
-    assert 0 < waiting["rechecks"] < waiting["tasks"]["done"]
-    assert json.loads(langford(*again).stdout)["count"] == "108144"
+    for _ in range(2):  # on one host alone it waits
+        first = langford(*again)
+        assert (first.returncode, first.stdout) == (3, "")
+        assert "drawn results replicated by independent voters" in first.stderr
+        [waiting] = json.loads(langford("status", "--json").stdout)
+        assert 0 < waiting["rechecks"] == waiting["drawn"]
+    unconfirmed = json.loads(langford("result", name, "--unconfirmed", "--json").stdout)
+    assert (unconfirmed["count"], unconfirmed["replicated"]) == ("108144", 0)
+    assert f"NOT CONFIRMED: 0 of {waiting['drawn']}" in langford("result", name, "--unconfirmed").stdout
+    assert json.loads(langford(*again, host="elsewhere").stdout)["count"] == "108144"
     [checked] = json.loads(langford("status", name, "--json").stdout)
     assert (checked["rechecks"], checked["confirmed"]) == (0, waiting["rechecks"])
+    assert checked["replicated"] == checked["drawn"] == waiting["drawn"]
+    assert json.loads(langford("result", name, "--json").stdout)["replicated"] == checked["drawn"]
     assert checked["tasks"] == waiting["tasks"]

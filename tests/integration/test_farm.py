@@ -25,7 +25,7 @@ from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.command_line import ENVIRONMENT, Run, command_on
 from tests.ports import free_port
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
@@ -45,10 +45,10 @@ class Farm:
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
-    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, host: str | None = None, **variables: str) -> subprocess.Popen[str]:
         environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token, **variables}
         process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
+            [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
         )
         self.processes.append(process)
         return process
@@ -63,10 +63,14 @@ class Farm:
         raise AssertionError(process.communicate(timeout=5))
 
     def work(
-        self, *options: str, port: int | None = None, outbox: str = "outbox", **variables: str
+        self, *options: str, port: int | None = None, outbox: str = "outbox", **more: str
     ) -> subprocess.Popen[str]:
         url = f"http://127.0.0.1:{port or self.port}/{NAME}"
-        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **variables)
+        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **more)
+
+    def work_on(self, host: str) -> subprocess.Popen[str]:
+        """A worker that votes: on a host of its own, with a token of its own."""
+        return self.work(host=host, outbox=f"outbox-{host}", LANGFORD_TOKEN=self.campaign.new_token(Role.WORKER))
 
     def done(self) -> int:
         return self.campaign.standing().tasks.get("done", 0)
@@ -237,14 +241,14 @@ def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
     farm.server = farm.serve()
     plan = farm.campaign.plan
     liar, me = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token), Identity.fresh()
-    liar.enrol(me)
+    liar.enrol(me)  # on the host of this test
     for lease in liar.lease(me.worker_id, 6, 60, []):
         true = plan.evaluate(lease.index)
         value = true.value + (1 << plan.expectation(lease.index).zero_bits)
         forged = replace(true, value=value, residue=residue(value))
         delivery = Delivery(lease.attempt, lease.nonce, Evaluation(forged, 0.5, "{}"))
         assert [receipt.event for receipt in liar.deliver([delivery])] == [None]
-    workers = [farm.work(outbox=f"outbox-{k}") for k in range(2)]
+    workers = [farm.work_on(host) for host in ("first", "second")]
     farm.wait_until(lambda: farm.campaign.progress().attempts.get("done", 0) > 20)
     with pytest.raises(ServerRefuses, match="no more tasks"):
         farm.wait_until(lambda: liar.lease(me.worker_id, 1, 0.1, []) is None)

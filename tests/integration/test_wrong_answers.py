@@ -101,8 +101,43 @@ def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run,
     conflict = langford("result", NAME)
     settles = f"langford run langford 12 --method polyphase --depth 8 --name {NAME}"
     assert (conflict.returncode, settles in conflict.stderr) == (4, True)
-    settled = langford(*settles.split()[1:], "--json")
+    # The file is evidence and no vote; this machine has voted: it waits for another host, or for the operator.
+    again = langford(*settles.split()[1:], "--json")
+    assert (again.returncode, again.stdout, "conflicting results" in again.stderr) == (4, "", True)
+    settled = langford(*settles.split()[1:], "--json", host="elsewhere")
     assert (settled.returncode, json.loads(settled.stdout)["agrees"]) == (0, True)
+
+
+def test_the_operator_settles_a_conflict(langford: Run, wrong_file: Path) -> None:
+    assert langford("import", wrong_file.name).returncode == 4
+    assert langford("verify", NAME, "--tasks", "3").returncode == 4  # nothing waits: the ledger stays as it is
+    assert langford("result", NAME).returncode == 4
+    questioned = langford("recheck", NAME, "3")
+    assert (questioned.returncode, "1 results" in questioned.stdout) == (0, True)
+    waits = langford("result", NAME)
+    assert (waits.returncode, f"`langford verify {NAME} --waiting`" in waits.stderr) == (4, True)
+    decided = langford("verify", NAME, "--waiting")
+    assert (decided.returncode, "decided   3" in decided.stdout) == (4, True)
+    assert "is the result now" in decided.stderr
+    assert json.loads(langford("result", NAME, "--json").stdout)["agrees"] is True
+    assert "no result" in langford("verify", NAME, "--waiting").stdout
+
+
+def test_results_are_put_in_question_by_task_worker_and_kernel(langford: Run) -> None:
+    again = ["run", "langford", "12", "--depth", "8", "--json"]
+    count = json.loads(langford(*again).stdout)
+    [first, *_] = json.loads(langford("tasks", NAME, "--json").stdout)
+    host = json.loads(first["provenance"])["host"]
+    for number, chosen in ((3, ["0", "2,3"]), (6, ["--worker", host]), (6, ["--kernel", count["kernels"]])):
+        questioned = langford("recheck", NAME, *chosen)
+        assert questioned.returncode == 0, questioned.stderr
+        assert f"{number} results of {NAME} are in question" in questioned.stdout
+        assert langford("result", NAME).returncode == 4
+        assert json.loads(langford(*again).stdout)["count"] == "108144"  # the same machine, once more
+    refused = langford("recheck", NAME, "--kernel", "0123")
+    assert (refused.returncode, "no such result" in refused.stderr) == (2, True)
+    for unclear in ([], ["1", "--all"], ["99"]):
+        assert langford("recheck", NAME, *unclear).returncode == 2
 
 
 def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> None:

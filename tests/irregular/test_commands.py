@@ -102,7 +102,8 @@ def _delivery(lease: Any, plan: Any) -> Any:
 def test_counting_does_not_notice() -> None:
     assert "irregular" not in COMPUTING
     program = (
-        "import sys, langford; langford.count(4); print([name for name in sys.modules if 'irregular' in name])"
+        "import sys, langford; langford.count(4, method='miller'); "
+        "print([name for name in sys.modules if 'irregular' in name])"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True
@@ -166,6 +167,7 @@ BAD_FILES = [
     ("1 1 3 -1\n", "negative"),
     (f"1 1 {10**30}\n", "62 bits"),
     (f"1 1 {2**62}\n", "62 bits"),
+    ("0 1 1e308\n1 0 1e308\n", "1e+300"),
     ("", "no cycle"),
     ("\x00\xff 1 2\n", "no vertex"),
 ]

@@ -27,8 +27,9 @@ PAIRS = [
 def finish(where: str) -> int:
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
-        ledger.enrol("c", "host", "1")
-        campaign.deliver(true_deliveries(campaign.lease("c", TASKS, 60), 0.1))
+        for worker in "cd":
+            ledger.enrol(worker, f"host-{worker}", "1")
+            campaign.deliver(true_deliveries(campaign.lease(worker, TASKS, 60), 0.1))
         return result(campaign).published
 
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import text
 
-from db import Campaign, Credential, Ledger
+from db import Campaign, Credential, Ledger, Replication
 from db.errors import (
     CampaignMismatch,
     ConflictingResults,
     NoSuchCampaign,
     UnknownWorker,
+    Unreplicated,
     UntrustedResults,
     WorkerDistrusted,
 )
-from db.replication import is_drawn, queue
 from db.states import EventKind, Outcome, TaskState
 from langford.arithmetic.residue import residue
 from langford.problem import Problem
@@ -171,20 +171,27 @@ def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypat
 
 
 def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
-    campaign.set_recheck_share(0.3)
-    drawn = {index for index in range(TASKS) if is_drawn(campaign.record, index)}
-    assert 0 < len(drawn) < TASKS
     finish(campaign, "a")
-    assert len(drawn) <= campaign.rechecks() <= len(drawn) + 1  # and the first result of the worker
+    assert campaign.rechecks() == 0
+    drawn = [0]
+    for share in (0.3, 0.6, 1.0):
+        campaign.set_recheck_share(share)  # it holds for what is done already
+        drawn.append(campaign.rechecks())
+    assert drawn == sorted(drawn)
+    assert drawn[-1] == TASKS
     assert not campaign.lease("a", TASKS, HOUR)
     again = campaign.lease("b", TASKS, HOUR)
-    assert drawn <= {lease.index for lease in again}
+    assert len(again) == TASKS
     for lease in again[1:]:
         assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
     campaign.release([again[0]])
     assert [lease.index for lease in campaign.lease("b", TASKS, HOUR)] == [again[0].index]
-    assert campaign.progress().rechecks == 1
-    assert campaign.results() == TRUE
+    progress = campaign.progress()
+    assert (progress.rechecks, progress.rechecking) == (1, 1)
+    assert progress.replication == Replication(TASKS, TASKS - 1)
+    with pytest.raises(Unreplicated, match=f"{TASKS - 1} of {TASKS} drawn results replicated"):
+        campaign.results()
+    assert campaign.results(unconfirmed=True) == TRUE
 
 
 def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaign) -> None:
@@ -216,18 +223,18 @@ def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaig
 
 def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -> None:
     for worker in "cd":
-        ledger.enrol(worker, "host", "1")
+        ledger.enrol(worker, f"host-{worker}", "1")
     lies = {lease.index: lease for lease in campaign.lease("a", 3, HOUR)}
     for lease in lies.values():
         deliver(campaign, lease, forged(lease.index))
     finish(campaign, "b")
     assert len(campaign.results()) == TASKS  # nobody has noticed anything yet
-    suspect = min(lies)
-    campaign.set_recheck_share(0)
     assert not campaign.lease("b", 1, HOUR)
-    with ledger.database.writing() as connection:
-        queue(connection, campaign.campaign_id, [suspect])
+    campaign.set_recheck_share(1.0)
     [second] = campaign.lease("b", 1, HOUR)
+    suspect = second.index
+    assert suspect in lies
+    campaign.set_recheck_share(0)
     assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
     with pytest.raises(ConflictingResults, match="run another worker"):
         campaign.results()
@@ -244,14 +251,17 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     assert campaign.progress().rechecks == 0
 
 
-def test_a_recheck_that_fails_is_set_aside_and_its_result_stays(campaign: Campaign) -> None:
+def test_a_recheck_that_fails_waits_for_another_worker(ledger: Ledger, campaign: Campaign) -> None:
+    ledger.enrol("c", "host-c", "1")
     campaign.set_recheck_share(1.0)
     finish(campaign, "a")
-    for last in (False, False, True):
-        lease = campaign.lease("b", 1, HOUR)[0]
-        assert campaign.fail(lease, "boom") is last
+    for _ in range(TASKS):
+        [lease] = campaign.lease("b", 1, HOUR)
+        assert campaign.fail(lease, "boom") is False
+    assert not campaign.lease("b", TASKS, HOUR)  # it has failed at each of them
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
-    assert lease.index not in {other.index for other in campaign.lease("b", TASKS, HOUR)}
+    assert campaign.rechecks() == TASKS
+    finish(campaign, "c")
     assert campaign.results() == TRUE
 
 

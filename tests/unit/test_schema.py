@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from db.schema import MIGRATIONS, SCHEMA
 from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database
-from tests.earlier_schemas import LAST, UNDONE
+from tests.earlier_schemas import GONE, LAST, UNDONE
 
 Columns = dict[str, list[str]]
 
@@ -47,18 +48,24 @@ def rows(database: Database, chosen: Columns) -> dict[str, list[Any]]:
         }
 
 
+@pytest.mark.parametrize("version", [LAST, "0007"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_an_upgrade_keeps_everything(kind: str, tmp_path: Path) -> None:
+def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) -> None:
     where = fresh_database(kind, tmp_path)
     write_used_ledger(where)
     with Database(where) as database:
         with database.writing() as connection:
-            for statement in UNDONE[LAST]:
+            undone = [changes for since, changes in UNDONE.items() if since >= version]
+            for statement in chain.from_iterable(undone):
                 connection.execute(text(statement))
-            connection.execute(text(f"UPDATE alembic_version SET version_num = '{LAST}'"))
-        earlier = columns(database)
+            connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
+        gone = GONE.get(version, {})
+        earlier = {
+            table: [name for name in names if name not in gone.get(table, [])]
+            for table, names in columns(database).items()
+        }
         before = rows(database, earlier)
-    with pytest.raises(WrongSchema, match=f"has schema {LAST} of an earlier version: `langford ledger upgrade"):
+    with pytest.raises(WrongSchema, match=f"has schema {version} of an earlier version: `langford ledger upgrade"):
         Ledger(where)
     with Database(where, upgrade=True) as database:
         assert rows(database, earlier) == before
@@ -67,13 +74,29 @@ def test_an_upgrade_keeps_everything(kind: str, tmp_path: Path) -> None:
         assert now == {table.name: set(table.columns.keys()) for table in Base.metadata.sorted_tables}
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
+        if version < "0008":
+            require_votes_of_earlier_versions(ledger)
         assert str(uuid.UUID(campaign.uuid)) == campaign.uuid != ledger.uuid
         assert campaign.recheck_share == 1.0
         for worker in "cde":
-            ledger.enrol(worker, "host", "1", "cuda")
+            ledger.enrol(worker, f"host-{worker}", "1", "cuda")
             finish(campaign, worker)
         assert campaign.progress().tasks == {"done": TASKS}
         assert result(campaign).published == COUNT
+
+
+def require_votes_of_earlier_versions(ledger: Ledger) -> None:
+    """A distrusted worker is a distrusted voter, and what was queued for a recheck is drawn."""
+    with ledger.database.reading() as connection:
+        trust = connection.execute(
+            text(
+                "SELECT worker.id, voter.host, voter.distrusted FROM worker JOIN voter "
+                "ON voter.id = worker.voter_id ORDER BY worker.id"
+            )
+        ).all()
+        drawn = connection.scalar(text("SELECT count(*) FROM result WHERE lot = 0"))
+    assert [tuple(row) for row in trust] == [("a", "host-a", None), ("b", "host-b", 5.0)]
+    assert drawn == 1  # what was queued
 
 
 def test_the_schema_before_this_one_is_known() -> None:

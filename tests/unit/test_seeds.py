@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import langford as library
 from db import Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.states import Role
 from jobs import exchange
-from jobs.farm import envelope, wire
+from jobs.farm import envelope, server, wire
 from jobs.run import result
 from jobs.verify import recomputation
 from langford.devices import CPU
@@ -24,6 +25,7 @@ from langford.errors import BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
+from tests.asgi import Client
 from tests.brute_force import arrangements
 from tests.campaigns import delivery
 from tests.command_line import Run
@@ -130,6 +132,15 @@ def test_a_result_on_its_way_belongs_to_one_seed() -> None:
         envelope.opened(json.dumps(earlier).encode(), info(KEY))
 
 
+def test_a_server_says_which_seed(ledger: Ledger) -> None:
+    campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
+    client = Client(server.application(ledger, ["mine"]))
+    headers = {"Authorization": f"Bearer {campaign.new_token(Role.READER)}"}
+    told = wire.info_of(client.get("/campaigns/mine", headers=headers).json())
+    client.close()
+    assert told.key == KEY
+
+
 # -- plans ------------------------------------------------------------------------------------
 
 
@@ -166,7 +177,11 @@ def test_commands_take_a_seed(langford: Run) -> None:
     assert other.stdout.startswith("L(2,8) = 150\n"), other.stderr
     again = langford("run", "langford", "8", "--seed", "6", "--json")
     assert json.loads(again.stdout)["campaign"] == "langford-8-shifted-4-seed-6"
-    rows = json.loads(langford("status", "--json").stdout)
+    by_name = langford("run", "langford", "8", "--name", "langford-8-shifted-4-seed-6", "--json")
+    assert json.loads(by_name.stdout)["seed"] == 6
+    default = langford("run", "langford", "8", "--method", "shifted", "--ledger", "langford.db", "--json")
+    assert (json.loads(default.stdout)["seed"], json.loads(default.stdout)["count"]) == (0, "150")
+    rows = json.loads(langford("status", "--json").stdout)[:2]
     assert [(row["seed"], row["tasks"].keys()) for row in rows] == [
         (5, {"done": 0}.keys()),
         (6, {"done": 0}.keys()),

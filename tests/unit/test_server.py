@@ -36,8 +36,10 @@ class Farm:
 
     def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
         self.ledger = Ledger(str(folder / "ledger.db"), create=True)
-        self.campaign = new_campaign(self.ledger)
+        self.campaign = new_campaign(self.ledger, workers="")
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
+        for worker in "ab":
+            self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
         self.client = Client(server.application(self.ledger, [NAME], limit))
 
     def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
@@ -117,7 +119,8 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
 
 def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
-    [lease] = other.lease("a", 1, 60)
+    farm.ledger.enrol("c", "host-c", "1")
+    [lease] = other.lease("c", 1, 60)
     shown = wire.credential_document(lease)
     farm.post("/releases", attempts=[shown], outcome="released", note="")
     farm.post("/failures", **shown, reason="x")

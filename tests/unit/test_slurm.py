@@ -112,6 +112,26 @@ def test_a_campaign_that_is_done_empties_the_queue() -> None:
     assert not cluster.sizes
 
 
+def test_results_to_evaluate_again_are_work_to_do() -> None:
+    cluster, standing, said = Cluster(), [Standing({"done": 90}, {}, 7, 2)], []  # type: ignore[var-annotated]
+    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, say=said.append)
+    assert keeper.top_up() == 5
+    assert "7 to evaluate again" in said[0]
+    for rechecks in range(6, 0, -1):  # each is progress
+        cluster.present, standing[0] = 0, Standing({"done": 90}, {}, rechecks, 0)
+        assert keeper.top_up() == min(5, rechecks)
+
+    def wait_for_ever() -> None:
+        while True:
+            cluster.present = 0
+            keeper.top_up()
+
+    with pytest.raises(WorkersEndAtOnce, match="1 results wait for workers on other hosts"):
+        wait_for_ever()
+    standing[0] = Standing({"done": 90}, {})
+    assert keeper.top_up() is None
+
+
 def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
     cluster = Cluster()
     keeper = keeper_of(cluster, {"ready": 3})

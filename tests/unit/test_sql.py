@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from db import Campaign, Database, Delivery, Export, Ledger, copying
-from db.errors import ConflictingResults, UntrustedResults, WorkerDistrusted
+from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
@@ -49,7 +49,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(ledger.campaign, NAME) == campaign
     assert call(ledger.campaigns) == [campaign]
     for worker in "abc":
-        call(ledger.enrol, worker, "host", "1")
+        call(ledger.enrol, worker, f"host-{worker}", "1")
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     assert len(call(campaign.export).results) == len(call(campaign.results))
@@ -118,6 +118,17 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.release_worker, "c", "its tasks go to another")
     for worker in "bcb":
         hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
+    call(campaign.results)
+    assert call(campaign.question, [0, 1]) == [0, 1]
+    assert call(campaign.question, None, "host-b", "0f3a") == []
+    assert call(campaign.rechecked_tasks) == [0, 1]
+    verdict = [Evaluation(TRUE[0], 0.125, "{}")]
+    assert call(campaign.judge, verdict, "operator", "host-o", "3") == [0]
+    hand_in(true_deliveries(call(campaign.lease, "b", TASKS, HOUR)))
+    assert call(campaign.replication).drawn == TASKS
+    with pytest.raises(Unreplicated):
+        call(campaign.results)
+    hand_in(true_deliveries(call(campaign.lease, "c", TASKS, HOUR)))
 
 
 def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:

@@ -22,6 +22,7 @@ class Shifted(Method):
     plans = "langford.methods.shifted.plan:ShiftedPlan"
     evaluators: ClassVar = {"cpu": "langford.methods.shifted.cpu:ShiftedOnCpu"}
     speed: ClassVar = {2: Speed(instant=16, probe=28, points=2.0**34, widening=1.0)}
+    probe_depth = 2 * LONGEST_PREFIX
     seeded = True
     fastest_from: ClassVar = {"cpu": 20}
 

@@ -114,6 +114,164 @@ ALTER TABLE token ADD COLUMN expires FLOAT(53);
 -- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
+-- Ledger, db.copying.copy
+CREATE TABLE voter ( id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
+    VARCHAR(64) NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT
+    NULL, distrusted FLOAT(53), PRIMARY KEY (id) );
+
+-- Ledger, db.copying.copy
+ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN questioned FLOAT(53);
+
+-- Ledger, db.copying.copy
+ALTER TABLE worker ADD COLUMN voter_id INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN voter_id INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT false NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE witness ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
+    device_kind, coalesce(kernels, ''), 0, distrusted
+FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
+FROM worker
+WHERE id NOT IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %%')
+GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
+
+-- Ledger, db.copying.copy
+UPDATE worker
+SET voter_id = (SELECT min(voter.id)
+FROM voter
+WHERE voter.host = worker.host
+AND voter.device_kind = worker.device_kind
+AND voter.kernels = coalesce(worker.kernels, '')
+AND (voter.distrusted IS NULL) = (worker.distrusted IS NULL))
+WHERE id NOT IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %%');
+
+-- Ledger, db.copying.copy
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
+    device_kind, id, 0, distrusted
+FROM worker
+WHERE id IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %%');
+
+-- Ledger, db.copying.copy
+UPDATE worker
+SET voter_id = (SELECT voter.id
+FROM voter
+WHERE voter.kernels = worker.id)
+WHERE voter_id IS NULL;
+
+-- Ledger, db.copying.copy
+UPDATE voter
+SET kernels = ''
+WHERE kind = 'import';
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET lot = random(), voter_id = ( SELECT worker.voter_id
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+WHERE attempt.id = result.attempt_id );
+
+-- Ledger, db.copying.copy
+UPDATE witness
+SET lot = random();
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET lot = 0
+WHERE EXISTS (SELECT 1
+FROM recheck
+WHERE recheck.campaign_id = result.campaign_id
+AND recheck.task_index = result.task_index);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET listed = EXISTS (SELECT 1
+FROM campaign
+WHERE campaign.id = result.campaign_id
+AND campaign.recheck_share > 0);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET confirmed_by = (SELECT min(other.id)
+FROM witness
+JOIN attempt ON attempt.id = witness.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter AS other ON other.id = worker.voter_id
+JOIN voter AS own ON own.id = result.voter_id
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.value = result.value
+AND other.kind = 'worker'
+AND own.kind = 'worker'
+AND other.host <> own.host
+AND other.distrusted IS NULL);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET doubt = 'conflict'
+WHERE 'conflict' = (SELECT kind
+FROM event
+WHERE event.campaign_id = result.campaign_id
+AND event.task_index = result.task_index
+AND kind IN ('conflict', 'settled')
+ORDER BY event.id DESC
+LIMIT 1);
+
+-- Ledger, db.copying.copy
+DROP TABLE recheck;
+
+-- Ledger, db.copying.copy
+ALTER TABLE worker DROP COLUMN distrusted;
+
+-- Ledger, db.copying.copy
+CREATE INDEX voter_machine ON voter (host, token);
+
+-- Ledger, db.copying.copy
+CREATE INDEX worker_voter ON worker (voter_id);
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_voter ON result (voter_id);
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
+WHERE listed;
+
+-- Ledger, db.copying.copy
+CREATE INDEX voter_distrusted ON voter (id)
+WHERE distrusted IS NOT NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_confirmed ON result (confirmed_by)
+WHERE confirmed_by IS NOT NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_doubt ON result (campaign_id, doubt)
+WHERE doubt IS NOT NULL;
+
 -- Ledger, db.copying.copy, Database
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
@@ -123,14 +281,15 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 WHERE campaign.name = %(name_1)s::VARCHAR;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
 VALUES (%(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
-    %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s)
+    %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s,
+    %(secret)s::VARCHAR)
 RETURNING campaign.id;
 
 -- Ledger.create_campaign
@@ -142,7 +301,7 @@ WHERE true;
 -- Ledger.create_campaign
 ANALYZE task;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, extract(epoch from
     clock_timestamp()), %(kind)s::VARCHAR, %(detail)s::VARCHAR)
@@ -150,19 +309,39 @@ RETURNING event.id;
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Ledger.take
-SELECT worker.id
-FROM worker
-WHERE worker.id = %(id_1)s::VARCHAR;
+-- Ledger.enrol, Campaign.judge, Ledger.take
+SELECT voter.token
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+WHERE worker.id = %(worker)s::VARCHAR;
 
--- Ledger.enrol, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels)
+-- Ledger.enrol, Campaign.judge
+SELECT voter.id
+FROM voter
+WHERE voter.host = %(host)s::VARCHAR
+AND voter.token = %(token)s::VARCHAR
+AND voter.kind = %(kind)s::VARCHAR
+AND voter.device_kind = %(device_kind)s::VARCHAR
+AND voter.kernels = %(kernels)s::VARCHAR
+AND voter.distrusted IS NULL
+ORDER BY voter.id
+LIMIT %(param_1)s::INTEGER;
+
+-- Ledger.enrol, Campaign.judge, Ledger.take
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
+VALUES (%(kind)s::VARCHAR, %(host)s::VARCHAR, %(token)s::VARCHAR, %(device_kind)s::VARCHAR,
+    %(kernels)s::VARCHAR, %(valid)s::INTEGER)
+RETURNING voter.id;
+
+-- Ledger.enrol, Campaign.judge, Ledger.take
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
-    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR);
+    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER)
+ON CONFLICT DO NOTHING;
 
 -- Campaign.lease
 UPDATE attempt
@@ -173,10 +352,16 @@ AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
 -- Campaign.lease
-SELECT worker.device_kind, worker.distrusted, EXISTS (SELECT recheck.task_index
-FROM recheck
-WHERE recheck.campaign_id = %(campaign)s::INTEGER) AS waiting
-FROM worker
+SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
+    share, EXISTS (SELECT result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) AS distrust
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+JOIN campaign ON campaign.id = %(campaign)s::INTEGER
 WHERE worker.id = %(worker)s::VARCHAR;
 
 -- Campaign.lease
@@ -198,12 +383,8 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
-UPDATE recheck
-SET attempt_id=%(attempt_id)s::INTEGER
-WHERE (recheck.attempt_id = ANY (%(attempts)s::BIGINT[]));
-
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.judge,
+-- Ledger.take
 UPDATE task
 SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
@@ -216,7 +397,7 @@ FROM attempt
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -249,7 +430,7 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
--- Campaign.release_worker, Campaign.deliver
+-- Campaign.release_worker
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -264,16 +445,10 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
 
 -- Campaign.fail, Campaign.deliver
-SELECT task.failures
+SELECT task.failures, task.state
 FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
-
--- Campaign.fail, Campaign.deliver, Ledger.take
-DELETE
-FROM recheck
-WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER
-AND recheck.task_index = %(task_index_1)s::INTEGER;
 
 -- Campaign.reopen
 UPDATE task
@@ -282,36 +457,58 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR;
 
 -- Campaign.set_recheck_share
+LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.set_recheck_share
 UPDATE campaign
 SET recheck_share=%(recheck_share)s
 WHERE campaign.id = %(id_1)s::INTEGER;
 
--- Campaign.deliver, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
-    result.value, result.attempt_id AS by
+-- Campaign.set_recheck_share
+UPDATE result
+SET listed=%(listed)s
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+AND NOT result.listed;
+
+-- Campaign.lease
+SELECT voter.id
+FROM voter
+WHERE (voter.kind != %(kind_1)s::VARCHAR OR voter.host != %(host)s::VARCHAR
+AND (%(token)s::VARCHAR = %(param_1)s::VARCHAR OR voter.token != %(token)s::VARCHAR))
+AND (SELECT min(result.lot) AS min_1
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id = voter.id
+AND result.listed
+AND result.confirmed_by IS NULL) < %(share)s
+ORDER BY voter.device_kind = %(device)s::VARCHAR
+AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, voter.kind,
+    voter.valid, campaign.recheck_share, campaign.secret, result.value, result.attempt_id AS by
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+JOIN campaign ON campaign.id = attempt.campaign_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted) SELECT anon_1.campaign_id, anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue,
-    anon_1.evaluated, anon_1.seconds, anon_1.provenance, extract(epoch from clock_timestamp()) AS anon_2
+INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
+    voter_id, accepted, listed) SELECT anon_1.campaign_id, anon_1.task_index, anon_1.attempt_id, anon_1.value,
+    anon_1.residue, anon_1.evaluated, anon_1.seconds, anon_1.provenance, anon_1.lot, anon_1.voter_id,
+    extract(epoch from clock_timestamp()) AS anon_2, (SELECT campaign.recheck_share >
+    %(recheck_share_1)s::INTEGER AS anon_4
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER) AS anon_3
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(campaign_id INTEGER, task_index INTEGER, attempt_id INTEGER,
-    value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT)
+    value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT, lot FLOAT(53), voter_id
+    INTEGER)
 WHERE true
 ON CONFLICT DO NOTHING
 RETURNING result.task_index;
-
--- Campaign.deliver
-SELECT attempt.id
-FROM attempt
-WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
-AND attempt.worker_id = %(worker_id_1)s::VARCHAR
-AND attempt.outcome = %(outcome_1)s::VARCHAR
-LIMIT %(param_1)s::INTEGER;
 
 -- Campaign.deliver
 UPDATE attempt
@@ -325,39 +522,47 @@ SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
--- Campaign.deliver
-INSERT INTO recheck (campaign_id, task_index)
-VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER)
-ON CONFLICT DO NOTHING;
-
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT recheck.campaign_id,
-    recheck.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
-    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
-FROM recheck
-JOIN result ON result.campaign_id = recheck.campaign_id
-AND result.task_index = recheck.task_index
-JOIN attempt ON attempt.id = result.attempt_id
-JOIN worker ON worker.id = attempt.worker_id
-WHERE recheck.campaign_id = %(campaign)s::INTEGER
-AND recheck.attempt_id IS NULL
-AND attempt.worker_id != %(worker)s::VARCHAR
-AND NOT (EXISTS (SELECT witness.id
+SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id = %(voter)s::INTEGER
+AND result.listed
+AND result.confirmed_by IS NULL
+AND result.lot < %(share)s
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
 FROM witness
-JOIN attempt ON attempt.id = witness.attempt_id
-WHERE witness.campaign_id = recheck.campaign_id
-AND witness.task_index = recheck.task_index
-AND attempt.worker_id = %(worker)s::VARCHAR))
-ORDER BY worker.device_kind = %(own_device_kind)s::VARCHAR, recheck.task_index
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND attempt.worker_id = %(worker)s::VARCHAR)))
+ORDER BY result.lot
 LIMIT %(count)s::INTEGER
-FOR UPDATE OF recheck SKIP LOCKED
-RETURNING attempt.task_index, attempt.id;
+FOR UPDATE OF result SKIP LOCKED;
 
 -- Campaign.lease
-UPDATE recheck
-SET attempt_id=%(attempt_id)s::INTEGER
-WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER
-AND recheck.task_index = %(task_index_1)s::INTEGER;
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT result.campaign_id,
+    result.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
+    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (result.task_index = ANY (%(tasks)s::BIGINT[]))
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND attempt.ended IS NULL))
+RETURNING attempt.task_index, attempt.id;
 
 -- Campaign.lease
 SELECT task.task_index, task.work
@@ -365,143 +570,334 @@ FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
--- Campaign.deliver, Ledger.take
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+SELECT ledger.uuid
+FROM ledger
+FOR UPDATE;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
 -- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
+    accepted, lot)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
     %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, extract(epoch from
-    clock_timestamp()));
+    clock_timestamp()), %(lot)s);
 
--- Campaign.deliver, Ledger.take
-SELECT task.task_index
-FROM task
-WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
-AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
-ORDER BY task.task_index
-FOR NO KEY UPDATE;
-
--- Campaign.deliver, Ledger.take
-SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
-    result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+SELECT result.task_index, result.attempt_id, result.value, result.lot, worker.voter_id, voter.kind, voter.host,
+    voter.token, voter.distrusted, attempt.questioned, nullif(%(nullif_1)s::INTEGER, %(nullif_2)s::INTEGER) AS
+    witness_id, result.confirmed_by, result.doubt
 FROM result
 JOIN attempt ON attempt.id = result.attempt_id
 JOIN worker ON worker.id = attempt.worker_id
-WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
-AND result.task_index = %(task_index_1)s::INTEGER
-ORDER BY result.accepted;
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (result.task_index = ANY (%(tasks)s::BIGINT[]))
+ORDER BY result.task_index, result.attempt_id;
 
--- Campaign.deliver, Ledger.take
-SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
-    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
-    worker.distrusted
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+SELECT witness.task_index, witness.attempt_id, witness.value, witness.lot, worker.voter_id, voter.kind,
+    voter.host, voter.token, voter.distrusted, attempt.questioned, witness.id AS witness_id
 FROM witness
 JOIN attempt ON attempt.id = witness.attempt_id
 JOIN worker ON worker.id = attempt.worker_id
-WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER
-AND witness.task_index = %(task_index_1)s::INTEGER
-ORDER BY witness.accepted;
+JOIN voter ON voter.id = worker.voter_id
+WHERE witness.campaign_id = %(campaign)s::INTEGER
+AND (witness.task_index = ANY (%(tasks)s::BIGINT[]))
+ORDER BY witness.task_index, witness.attempt_id;
 
--- Campaign.deliver
-INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
-VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
-    %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, extract(epoch from
-    clock_timestamp()))
-RETURNING witness.id;
-
--- Campaign.results, Campaign.progress
-SELECT event.task_index, event.kind, event.detail
-FROM event
-WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
-AND event.kind IN (%(kind_1_1)s::VARCHAR, %(kind_1_2)s::VARCHAR)
-ORDER BY event.id;
-
--- Campaign.deliver
-SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
-    result.accepted
-FROM result
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+UPDATE result
+SET voter_id=%(voter_id)s::INTEGER, confirmed_by=%(confirmed_by)s::INTEGER, doubt=%(doubt)s::VARCHAR,
+    lot=%(lot)s
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.task_index = %(task_index_1)s::INTEGER;
 
 -- Campaign.deliver
+UPDATE voter
+SET valid=(voter.valid + %(valid_1)s::INTEGER)
+WHERE voter.id = %(id_1)s::INTEGER;
+
+-- Campaign.deliver, Campaign.judge
+INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
+    accepted, lot)
+VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
+    %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, extract(epoch from
+    clock_timestamp()), %(lot)s)
+RETURNING witness.id;
+
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+SELECT result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+AND result.doubt IS NOT NULL
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
+ORDER BY result.task_index;
+
+-- Campaign.results
+SELECT event.detail
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
+AND event.task_index = %(task_index_1)s::INTEGER
+AND event.kind = %(kind_1)s::VARCHAR
+ORDER BY event.id DESC
+LIMIT %(param_1)s::INTEGER;
+
+-- Campaign.results
+SELECT result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+AND result.doubt IS NOT NULL
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
+ORDER BY result.task_index;
+
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.doubt IS NOT NULL
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND attempt.worker_id = %(worker)s::VARCHAR)))
+LIMIT %(count)s::INTEGER
+FOR UPDATE OF result SKIP LOCKED;
+
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter.distrusted IS NOT NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND attempt.worker_id = %(worker)s::VARCHAR)))
+LIMIT %(count)s::INTEGER
+FOR UPDATE OF result SKIP LOCKED;
+
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < %(share)s
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_2.kind = %(kind_1)s::VARCHAR
+AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND attempt.worker_id = %(worker)s::VARCHAR)))
+LIMIT %(count)s::INTEGER
+FOR UPDATE OF result SKIP LOCKED;
+
+-- Campaign.deliver, Campaign.judge
+SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    result.accepted, result.lot
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+AND result.task_index = %(task_index_1)s::INTEGER;
+
+-- Campaign.deliver, Campaign.judge
 SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds,
-    witness.provenance, witness.accepted
+    witness.provenance, witness.accepted, witness.lot
 FROM witness
 WHERE witness.id = %(id_1)s::INTEGER;
 
--- Campaign.deliver
+-- Campaign.deliver, Campaign.judge
 UPDATE result
 SET attempt_id=%(attempt_id)s::INTEGER, value=%(value)s::VARCHAR, residue=%(residue)s::VARCHAR,
     evaluated=%(evaluated)s::VARCHAR, seconds=%(seconds)s, provenance=%(provenance)s::VARCHAR,
-    accepted=%(accepted)s
+    accepted=%(accepted)s, lot=%(lot)s
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.task_index = %(task_index_1)s::INTEGER;
 
--- Campaign.deliver
+-- Campaign.deliver, Campaign.judge
 UPDATE witness
 SET attempt_id=%(attempt_id)s::INTEGER, value=%(value)s::VARCHAR, residue=%(residue)s::VARCHAR,
     evaluated=%(evaluated)s::VARCHAR, seconds=%(seconds)s, provenance=%(provenance)s::VARCHAR,
-    accepted=%(accepted)s
+    accepted=%(accepted)s, lot=%(lot)s
 WHERE witness.id = %(id_1)s::INTEGER;
 
 -- Campaign.deliver
-UPDATE worker
+UPDATE voter
 SET distrusted=extract(epoch from clock_timestamp())
-WHERE worker.id = %(id_1)s::VARCHAR;
+WHERE voter.id = %(id_1)s::INTEGER
+AND voter.distrusted IS NULL
+RETURNING voter.host;
 
 -- Campaign.deliver
-SELECT DISTINCT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = %(worker_id_1)s::VARCHAR;
+UPDATE attempt
+SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
+    attempt.note)
+WHERE attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.voter_id = %(voter)s::INTEGER)
+AND attempt.ended IS NULL
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
 -- Campaign.deliver
-SELECT result.task_index
-FROM result
-JOIN attempt AS attempt_1 ON attempt_1.id = result.attempt_id
-JOIN worker ON worker.id = attempt_1.worker_id
-WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
-AND worker.distrusted IS NOT NULL
-AND NOT (EXISTS (SELECT witness.id
+SELECT DISTINCT witness.campaign_id, witness.task_index
 FROM witness
-JOIN attempt AS attempt_2 ON attempt_2.id = witness.attempt_id
-JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND worker_1.distrusted IS NULL))
-AND worker.id = %(id_1)s::VARCHAR
-ORDER BY result.task_index;
+JOIN attempt ON attempt.campaign_id = witness.campaign_id
+AND attempt.task_index = witness.task_index
+JOIN worker ON worker.id = attempt.worker_id
+WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 
 -- Campaign.results
-SELECT result.task_index
+SELECT result.campaign_id, result.task_index
 FROM result
-JOIN attempt AS attempt_1 ON attempt_1.id = result.attempt_id
-JOIN worker ON worker.id = attempt_1.worker_id
-WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
-AND worker.distrusted IS NOT NULL
-AND NOT (EXISTS (SELECT witness.id
-FROM witness
-JOIN attempt AS attempt_2 ON attempt_2.id = witness.attempt_id
-JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND worker_1.distrusted IS NULL))
-ORDER BY result.task_index;
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter.distrusted IS NOT NULL;
 
--- Campaign.export, Ledger.take
-SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
+-- Campaign.standing, Campaign.rechecks
+SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
-WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
-ORDER BY result.task_index;
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) AS distrust
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER;
+
+-- Campaign.results, Campaign.replication, Campaign.progress
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.lot < %(share)s;
+
+-- Campaign.results, Campaign.replication, Campaign.progress
+SELECT count(*) AS count_1
+FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.confirmed_by IS NULL
+AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.results
 SELECT result.task_index, result.value, result.residue, result.evaluated
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY result.task_index;
+
+-- Campaign.question
+UPDATE attempt
+SET questioned=extract(epoch from clock_timestamp())
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+AND (attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = %(campaign_id_2)s::INTEGER) OR attempt.id IN (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_3)s::INTEGER))
+AND attempt.questioned IS NULL
+AND (attempt.task_index = ANY (%(tasks)s::BIGINT[]))
+RETURNING attempt.task_index;
+
+-- Campaign.question
+UPDATE attempt
+SET questioned=extract(epoch from clock_timestamp())
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+AND (attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = %(campaign_id_2)s::INTEGER) OR attempt.id IN (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_3)s::INTEGER))
+AND attempt.questioned IS NULL
+AND attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.id = %(id_1)s::VARCHAR OR worker.host = %(host_1)s::VARCHAR)
+AND (attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.kernels = %(kernels_1)s::VARCHAR) OR attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = %(campaign_id_4)s::INTEGER
+AND (result.provenance LIKE '%%' || %(provenance_1)s::VARCHAR || '%%' ESCAPE '/')) OR attempt.id IN (SELECT
+    witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_5)s::INTEGER
+AND (witness.provenance LIKE '%%' || %(provenance_2)s::VARCHAR || '%%' ESCAPE '/')))
+RETURNING attempt.task_index;
+
+-- Campaign.rechecked_tasks, Campaign.judge
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.confirmed_by IS NULL
+AND result.lot < %(share)s UNION SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.doubt IS NOT NULL
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id,
+    result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < %(share)s;
+
+-- Campaign.judge
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
+VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR, %(nonce)s::VARCHAR,
+    extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()), %(note)s::VARCHAR)
+RETURNING attempt.id;
+
+-- Campaign.export, Ledger.take
+SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 ORDER BY result.task_index;
@@ -559,6 +955,30 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state IN (%(state_1_1)s::VARCHAR, %(state_1_2)s::VARCHAR, %(state_1_3)s::VARCHAR)
 GROUP BY task.state;
 
+-- Campaign.progress, Campaign.standing, Campaign.rechecks
+SELECT count(*) AS count_1
+FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.confirmed_by IS NULL
+AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.doubt IS NOT NULL
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id AS
+    campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < %(share)s) AS anon_1;
+
 -- Campaign.progress
 SELECT coalesce(attempt.outcome, %(coalesce_2)s::VARCHAR) AS coalesce_1, count(*) AS count_1
 FROM attempt
@@ -575,17 +995,6 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
-
--- Campaign.progress
-SELECT count(*) AS count_1
-FROM recheck
-WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER;
-
--- Campaign.rechecks
-SELECT count(*) AS count_1
-FROM recheck
-WHERE recheck.campaign_id = %(campaign_id_1)s::INTEGER
-AND recheck.attempt_id IS NULL;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
@@ -620,9 +1029,10 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
 VALUES (%(id)s::INTEGER, %(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR,
-    %(depth)s::INTEGER, %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s);
+    %(depth)s::INTEGER, %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, %(created)s, %(recheck_share)s,
+    %(secret)s::VARCHAR);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1
@@ -638,15 +1048,30 @@ INSERT INTO ledger (uuid, created)
 VALUES (%(uuid)s::VARCHAR, %(created)s);
 
 -- db.copying.copy
+SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
+    voter.distrusted
+FROM voter
+ORDER BY voter.id;
+
+-- db.copying.copy
+INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid, distrusted)
+VALUES (%(id)s::INTEGER, %(kind)s::VARCHAR, %(host)s::VARCHAR, %(token)s::VARCHAR, %(device_kind)s::VARCHAR,
+    %(kernels)s::VARCHAR, %(valid)s::INTEGER, %(distrusted)s);
+
+-- db.copying.copy
+SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1
+FROM voter), false);
+
+-- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.distrusted
+    worker.voter_id
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, distrusted)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, %(started)s, %(device_kind)s::VARCHAR,
-    %(kernels)s::VARCHAR, %(distrusted)s);
+    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -687,52 +1112,47 @@ FROM token), false);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.ended, attempt.outcome, attempt.note
+    attempt.deadline, attempt.ended, attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note)
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note,
+    questioned)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
-    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR);
+    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR,
+    %(questioned)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM attempt), false);
 
 -- db.copying.copy
-SELECT recheck.campaign_id, recheck.task_index, recheck.attempt_id
-FROM recheck
-ORDER BY recheck.campaign_id, recheck.task_index;
-
--- db.copying.copy
-INSERT INTO recheck (campaign_id, task_index, attempt_id)
-VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER);
-
--- db.copying.copy
-SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
-    result.seconds, result.provenance, result.accepted
+SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
+    result.doubt, result.listed, result.value, result.residue, result.evaluated, result.seconds,
+    result.provenance, result.accepted, result.lot
 FROM result
 ORDER BY result.campaign_id, result.task_index;
 
 -- db.copying.copy
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
-VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(value)s::VARCHAR,
-    %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, %(accepted)s);
+INSERT INTO result (campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, listed, value, residue,
+    evaluated, seconds, provenance, accepted, lot)
+VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, %(voter_id)s::INTEGER,
+    %(confirmed_by)s::INTEGER, %(doubt)s::VARCHAR, %(listed)s, %(value)s::VARCHAR, %(residue)s::VARCHAR,
+    %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR, %(accepted)s, %(lot)s);
 
 -- db.copying.copy
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
-    witness.evaluated, witness.seconds, witness.provenance, witness.accepted
+    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, witness.lot
 FROM witness
 ORDER BY witness.id;
 
 -- db.copying.copy
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
+    accepted, lot)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER,
     %(value)s::VARCHAR, %(residue)s::VARCHAR, %(evaluated)s::VARCHAR, %(seconds)s, %(provenance)s::VARCHAR,
-    %(accepted)s);
+    %(accepted)s, %(lot)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1

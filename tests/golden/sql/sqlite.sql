@@ -115,22 +115,180 @@ ALTER TABLE token ADD COLUMN expires FLOAT;
 -- Ledger, db.copying.copy
 ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
+-- Ledger, db.copying.copy
+CREATE TABLE voter ( id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
+    VARCHAR(64) NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT
+    NULL, distrusted FLOAT, PRIMARY KEY (id) );
+
+-- Ledger, db.copying.copy
+ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN questioned FLOAT;
+
+-- Ledger, db.copying.copy
+ALTER TABLE worker ADD COLUMN voter_id INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN voter_id INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT 0 NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE result ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE witness ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
+    device_kind, coalesce(kernels, ''), 0, distrusted
+FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
+FROM worker
+WHERE id NOT IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %')
+GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
+
+-- Ledger, db.copying.copy
+UPDATE worker
+SET voter_id = (SELECT min(voter.id)
+FROM voter
+WHERE voter.host = worker.host
+AND voter.device_kind = worker.device_kind
+AND voter.kernels = coalesce(worker.kernels, '')
+AND (voter.distrusted IS NULL) = (worker.distrusted IS NULL))
+WHERE id NOT IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %');
+
+-- Ledger, db.copying.copy
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
+    device_kind, id, 0, distrusted
+FROM worker
+WHERE id IN (SELECT worker_id
+FROM attempt
+WHERE note LIKE 'import %');
+
+-- Ledger, db.copying.copy
+UPDATE worker
+SET voter_id = (SELECT voter.id
+FROM voter
+WHERE voter.kernels = worker.id)
+WHERE voter_id IS NULL;
+
+-- Ledger, db.copying.copy
+UPDATE voter
+SET kernels = ''
+WHERE kind = 'import';
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET lot = (abs(random() / 2) / 4611686018427387905.0), voter_id = ( SELECT worker.voter_id
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+WHERE attempt.id = result.attempt_id );
+
+-- Ledger, db.copying.copy
+UPDATE witness
+SET lot = (abs(random() / 2) / 4611686018427387905.0);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET lot = 0
+WHERE EXISTS (SELECT 1
+FROM recheck
+WHERE recheck.campaign_id = result.campaign_id
+AND recheck.task_index = result.task_index);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET listed = EXISTS (SELECT 1
+FROM campaign
+WHERE campaign.id = result.campaign_id
+AND campaign.recheck_share > 0);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET confirmed_by = (SELECT min(other.id)
+FROM witness
+JOIN attempt ON attempt.id = witness.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter AS other ON other.id = worker.voter_id
+JOIN voter AS own ON own.id = result.voter_id
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.value = result.value
+AND other.kind = 'worker'
+AND own.kind = 'worker'
+AND other.host <> own.host
+AND other.distrusted IS NULL);
+
+-- Ledger, db.copying.copy
+UPDATE result
+SET doubt = 'conflict'
+WHERE 'conflict' = (SELECT kind
+FROM event
+WHERE event.campaign_id = result.campaign_id
+AND event.task_index = result.task_index
+AND kind IN ('conflict', 'settled')
+ORDER BY event.id DESC
+LIMIT 1);
+
+-- Ledger, db.copying.copy
+DROP TABLE recheck;
+
+-- Ledger, db.copying.copy
+ALTER TABLE worker DROP COLUMN distrusted;
+
+-- Ledger, db.copying.copy
+CREATE INDEX voter_machine ON voter (host, token);
+
+-- Ledger, db.copying.copy
+CREATE INDEX worker_voter ON worker (voter_id);
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_voter ON result (voter_id);
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
+WHERE listed = 1;
+
+-- Ledger, db.copying.copy
+CREATE INDEX voter_distrusted ON voter (id)
+WHERE distrusted IS NOT NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_confirmed ON result (confirmed_by)
+WHERE confirmed_by IS NOT NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX result_doubt ON result (campaign_id, doubt)
+WHERE doubt IS NOT NULL;
+
 -- Ledger, db.copying.copy, Database
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger.uuid
+-- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
 FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 WHERE campaign.name = ?;
 
 -- Ledger.create_campaign
-INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?)
+INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?)
 RETURNING id;
 
 -- Ledger.create_campaign
@@ -139,24 +297,43 @@ INSERT INTO task (task_index, work, campaign_id, state, failures) SELECT json_ex
 FROM json_each(?) AS anon_1
 WHERE 1 = 1;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Ledger.take
+-- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
 -- Ledger.campaigns, db.copying.copy
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Ledger.take
-SELECT worker.id
-FROM worker
+-- Ledger.enrol, Campaign.judge, Ledger.take
+SELECT voter.token
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
 WHERE worker.id = ?;
 
--- Ledger.enrol, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
+-- Ledger.enrol, Campaign.judge
+SELECT voter.id
+FROM voter
+WHERE voter.host = ?
+AND voter.token = ?
+AND voter.kind = ?
+AND voter.device_kind = ?
+AND voter.kernels = ?
+AND voter.distrusted IS NULL
+ORDER BY voter.id
+LIMIT ? OFFSET ?;
+
+-- Ledger.enrol, Campaign.judge, Ledger.take
+INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
+VALUES (?, ?, ?, ?, ?, ?)
+RETURNING id;
+
+-- Ledger.enrol, Campaign.judge, Ledger.take
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?)
+ON CONFLICT DO NOTHING;
 
 -- Campaign.lease
 UPDATE attempt
@@ -166,10 +343,16 @@ AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index;
 
 -- Campaign.lease
-SELECT worker.device_kind, worker.distrusted, EXISTS (SELECT recheck.task_index
-FROM recheck
-WHERE recheck.campaign_id = ?) AS waiting
-FROM worker
+SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
+    share, EXISTS (SELECT result.task_index
+FROM result
+WHERE result.campaign_id = ?
+AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) AS distrust
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+JOIN campaign ON campaign.id = ?
 WHERE worker.id = ?;
 
 -- Campaign.lease
@@ -191,13 +374,8 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
-UPDATE recheck
-SET attempt_id=?
-WHERE (recheck.attempt_id IN (SELECT value
-FROM json_each(?)));
-
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Ledger.take
+-- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.judge,
+-- Ledger.take
 UPDATE task
 SET state=?
 WHERE task.campaign_id = ?
@@ -211,7 +389,7 @@ FROM attempt
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Ledger.take
+-- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE (attempt.id IN (SELECT value
@@ -247,7 +425,7 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
--- Campaign.release_worker, Campaign.deliver
+-- Campaign.release_worker
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.worker_id = ?
@@ -261,16 +439,10 @@ WHERE task.campaign_id = ?
 AND task.task_index = ?;
 
 -- Campaign.fail, Campaign.deliver
-SELECT task.failures
+SELECT task.failures, task.state
 FROM task
 WHERE task.campaign_id = ?
 AND task.task_index = ?;
-
--- Campaign.fail, Campaign.deliver, Ledger.take
-DELETE
-FROM recheck
-WHERE recheck.campaign_id = ?
-AND recheck.task_index = ?;
 
 -- Campaign.reopen
 UPDATE task
@@ -283,35 +455,53 @@ UPDATE campaign
 SET recheck_share=?
 WHERE campaign.id = ?;
 
--- Campaign.deliver, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, worker.distrusted,
-    result.value, result.attempt_id AS "by"
+-- Campaign.set_recheck_share
+UPDATE result
+SET listed=?
+WHERE result.campaign_id = ?
+AND result.listed = 0;
+
+-- Campaign.lease
+SELECT voter.id
+FROM voter
+WHERE (voter.kind != ? OR voter.host != ?
+AND (? = ? OR voter.token != ?))
+AND (SELECT min(result.lot) AS min_1
+FROM result
+WHERE result.campaign_id = ?
+AND result.voter_id = voter.id
+AND result.listed = 1
+AND result.confirmed_by IS NULL) < ?
+ORDER BY voter.device_kind = ?
+AND voter.kernels = ?, voter.device_kind = ?, voter.id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, voter.kind,
+    voter.valid, campaign.recheck_share, campaign.secret, result.value, result.attempt_id AS "by"
 FROM attempt
 JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+JOIN campaign ON campaign.id = attempt.campaign_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted) SELECT json_extract(anon_1.value, ?) AS json_extract_1, json_extract(anon_1.value, ?) AS
-    json_extract_3, json_extract(anon_1.value, ?) AS json_extract_5, json_extract(anon_1.value, ?) AS
-    json_extract_7, json_extract(anon_1.value, ?) AS json_extract_9, json_extract(anon_1.value, ?) AS
-    json_extract_11, json_extract(anon_1.value, ?) AS json_extract_13, json_extract(anon_1.value, ?) AS
-    json_extract_15, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2
+INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
+    voter_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
+    json_extract(anon_1.value, ?) AS json_extract_3, json_extract(anon_1.value, ?) AS json_extract_5,
+    json_extract(anon_1.value, ?) AS json_extract_7, json_extract(anon_1.value, ?) AS json_extract_9,
+    json_extract(anon_1.value, ?) AS json_extract_11, json_extract(anon_1.value, ?) AS json_extract_13,
+    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17,
+    json_extract(anon_1.value, ?) AS json_extract_19, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2,
+    (SELECT campaign.recheck_share > ? AS anon_4
+FROM campaign
+WHERE campaign.id = ?) AS anon_3
 FROM json_each(?) AS anon_1
 WHERE 1 = 1
 ON CONFLICT DO NOTHING
 RETURNING task_index;
-
--- Campaign.deliver
-SELECT attempt.id
-FROM attempt
-WHERE attempt.campaign_id = ?
-AND attempt.worker_id = ?
-AND attempt.outcome = ?
-LIMIT ? OFFSET ?;
 
 -- Campaign.deliver
 UPDATE attempt
@@ -327,38 +517,47 @@ WHERE task.campaign_id = ?
 AND (task.task_index IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver
-INSERT INTO recheck (campaign_id, task_index)
-VALUES (?, ?)
-ON CONFLICT DO NOTHING;
-
 -- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT recheck.campaign_id,
-    recheck.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
-    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
-FROM recheck
-JOIN result ON result.campaign_id = recheck.campaign_id
-AND result.task_index = recheck.task_index
-JOIN attempt ON attempt.id = result.attempt_id
-JOIN worker ON worker.id = attempt.worker_id
-WHERE recheck.campaign_id = ?
-AND recheck.attempt_id IS NULL
-AND attempt.worker_id != ?
-AND NOT (EXISTS (SELECT witness.id
+SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id = ?
+AND result.voter_id = ?
+AND result.listed = 1
+AND result.confirmed_by IS NULL
+AND result.lot < ?
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
 FROM witness
-JOIN attempt ON attempt.id = witness.attempt_id
-WHERE witness.campaign_id = recheck.campaign_id
-AND witness.task_index = recheck.task_index
-AND attempt.worker_id = ?))
-ORDER BY worker.device_kind = ?, recheck.task_index
-LIMIT ? OFFSET ?
-RETURNING task_index, id;
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = ?
+AND (voter_1.host = ? OR ? != ?
+AND voter_1.token = ?) OR attempt.outcome = ?
+AND attempt.worker_id = ?)))
+ORDER BY result.lot
+LIMIT ? OFFSET ?;
 
 -- Campaign.lease
-UPDATE recheck
-SET attempt_id=?
-WHERE recheck.campaign_id = ?
-AND recheck.task_index = ?;
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT result.campaign_id,
+    result.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
+    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
+FROM result
+WHERE result.campaign_id = ?
+AND (result.task_index IN (SELECT value
+FROM json_each(?)))
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND attempt.ended IS NULL))
+RETURNING task_index, id;
 
 -- Campaign.lease
 SELECT task.task_index, task.work
@@ -367,130 +566,311 @@ WHERE task.campaign_id = ?
 AND (task.task_index IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Ledger.take
+-- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.deliver, Ledger.take
+-- Campaign.deliver, Campaign.judge, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0));
+    accepted, lot)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?);
 
--- Campaign.deliver, Ledger.take
-SELECT task.task_index
-FROM task
-WHERE task.campaign_id = ?
-AND (task.task_index IN (SELECT value
-FROM json_each(?)))
-ORDER BY task.task_index;
-
--- Campaign.deliver, Ledger.take
-SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
-    result.seconds, result.provenance, result.accepted, attempt.worker_id, worker.distrusted
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+SELECT result.task_index, result.attempt_id, result.value, result.lot, worker.voter_id, voter.kind, voter.host,
+    voter.token, voter.distrusted, attempt.questioned, nullif(?, ?) AS witness_id, result.confirmed_by,
+    result.doubt
 FROM result
 JOIN attempt ON attempt.id = result.attempt_id
 JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
 WHERE result.campaign_id = ?
-AND result.task_index = ?
-ORDER BY result.accepted;
+AND (result.task_index IN (SELECT value
+FROM json_each(?)))
+ORDER BY result.task_index, result.attempt_id;
 
--- Campaign.deliver, Ledger.take
-SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
-    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, attempt.worker_id,
-    worker.distrusted
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+SELECT witness.task_index, witness.attempt_id, witness.value, witness.lot, worker.voter_id, voter.kind,
+    voter.host, voter.token, voter.distrusted, attempt.questioned, witness.id AS witness_id
 FROM witness
 JOIN attempt ON attempt.id = witness.attempt_id
 JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
 WHERE witness.campaign_id = ?
-AND witness.task_index = ?
-ORDER BY witness.accepted;
+AND (witness.task_index IN (SELECT value
+FROM json_each(?)))
+ORDER BY witness.task_index, witness.attempt_id;
 
--- Campaign.results, Campaign.progress
-SELECT event.task_index, event.kind, event.detail
-FROM event
-WHERE event.campaign_id = ?
-AND event.kind IN (?, ?)
-ORDER BY event.id;
-
--- Campaign.deliver
-SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
-    result.accepted
-FROM result
-WHERE result.campaign_id = ?
-AND result.task_index = ?;
-
--- Campaign.deliver
-SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds,
-    witness.provenance, witness.accepted
-FROM witness
-WHERE witness.id = ?;
-
--- Campaign.deliver
+-- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 UPDATE result
-SET attempt_id=?, value=?, residue=?, evaluated=?, seconds=?, provenance=?, accepted=?
+SET voter_id=?, confirmed_by=?, doubt=?, lot=?
 WHERE result.campaign_id = ?
 AND result.task_index = ?;
 
 -- Campaign.deliver
-UPDATE witness
-SET attempt_id=?, value=?, residue=?, evaluated=?, seconds=?, provenance=?, accepted=?
-WHERE witness.id = ?;
+UPDATE voter
+SET valid=(voter.valid + ?)
+WHERE voter.id = ?;
 
--- Campaign.deliver
-UPDATE worker
-SET distrusted=((julianday('now') - 2440587.5) * 86400.0)
-WHERE worker.id = ?;
-
--- Campaign.deliver
-SELECT DISTINCT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = ?;
-
--- Campaign.deliver
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
 SELECT result.task_index
 FROM result
-JOIN attempt AS attempt_1 ON attempt_1.id = result.attempt_id
-JOIN worker ON worker.id = attempt_1.worker_id
 WHERE result.campaign_id = ?
-AND worker.distrusted IS NOT NULL
-AND NOT (EXISTS (SELECT witness.id
-FROM witness
-JOIN attempt AS attempt_2 ON attempt_2.id = witness.attempt_id
-JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND worker_1.distrusted IS NULL))
-AND worker.id = ?
+AND result.doubt IS NOT NULL
+AND result.doubt IN (?, ?)
 ORDER BY result.task_index;
+
+-- Campaign.results
+SELECT event.detail
+FROM event
+WHERE event.campaign_id = ?
+AND event.task_index = ?
+AND event.kind = ?
+ORDER BY event.id DESC
+LIMIT ? OFFSET ?;
 
 -- Campaign.results
 SELECT result.task_index
 FROM result
-JOIN attempt AS attempt_1 ON attempt_1.id = result.attempt_id
-JOIN worker ON worker.id = attempt_1.worker_id
 WHERE result.campaign_id = ?
-AND worker.distrusted IS NOT NULL
-AND NOT (EXISTS (SELECT witness.id
-FROM witness
-JOIN attempt AS attempt_2 ON attempt_2.id = witness.attempt_id
-JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND worker_1.distrusted IS NULL))
+AND result.doubt IS NOT NULL
+AND result.doubt IN (?)
 ORDER BY result.task_index;
 
--- Campaign.export, Ledger.take
-SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id = ?
-ORDER BY result.task_index;
+AND result.doubt IS NOT NULL
+AND result.doubt IN (?, ?)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = ?
+AND (voter_1.host = ? OR ? != ?
+AND voter_1.token = ?) OR attempt.outcome = ?
+AND attempt.worker_id = ?)))
+LIMIT ? OFFSET ?;
+
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND voter.distrusted IS NOT NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_1.kind = ?
+AND (voter_1.host = ? OR ? != ?
+AND voter_1.token = ?) OR attempt.outcome = ?
+AND attempt.worker_id = ?)))
+LIMIT ? OFFSET ?;
+
+-- Campaign.lease
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = ?
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < ?
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+WHERE attempt.campaign_id = result.campaign_id
+AND attempt.task_index = result.task_index
+AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
+FROM witness
+WHERE witness.campaign_id = result.campaign_id
+AND witness.task_index = result.task_index
+AND witness.attempt_id = attempt.id)))
+AND attempt.questioned IS NULL
+AND voter_2.kind = ?
+AND (voter_2.host = ? OR ? != ?
+AND voter_2.token = ?) OR attempt.outcome = ?
+AND attempt.worker_id = ?)))
+LIMIT ? OFFSET ?;
+
+-- Campaign.deliver, Campaign.judge
+SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    result.accepted, result.lot
+FROM result
+WHERE result.campaign_id = ?
+AND result.task_index = ?;
+
+-- Campaign.deliver, Campaign.judge
+SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds,
+    witness.provenance, witness.accepted, witness.lot
+FROM witness
+WHERE witness.id = ?;
+
+-- Campaign.deliver, Campaign.judge
+UPDATE result
+SET attempt_id=?, value=?, residue=?, evaluated=?, seconds=?, provenance=?, accepted=?, lot=?
+WHERE result.campaign_id = ?
+AND result.task_index = ?;
+
+-- Campaign.deliver, Campaign.judge
+UPDATE witness
+SET attempt_id=?, value=?, residue=?, evaluated=?, seconds=?, provenance=?, accepted=?, lot=?
+WHERE witness.id = ?;
+
+-- Campaign.deliver
+UPDATE voter
+SET distrusted=((julianday('now') - 2440587.5) * 86400.0)
+WHERE voter.id = ?
+AND voter.distrusted IS NULL
+RETURNING host;
+
+-- Campaign.deliver
+UPDATE attempt
+SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
+WHERE attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.voter_id = ?)
+AND attempt.ended IS NULL
+RETURNING id, campaign_id, task_index;
+
+-- Campaign.deliver
+SELECT DISTINCT witness.campaign_id, witness.task_index
+FROM witness
+JOIN attempt ON attempt.campaign_id = witness.campaign_id
+AND attempt.task_index = witness.task_index
+JOIN worker ON worker.id = attempt.worker_id
+WHERE worker.voter_id = ?;
+
+-- Campaign.results
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND voter.distrusted IS NOT NULL;
+
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
+-- Campaign.standing, Campaign.rechecks
+SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
+FROM result
+WHERE result.campaign_id = ?
+AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) AS distrust
+FROM campaign
+WHERE campaign.id = ?;
+
+-- Campaign.results, Campaign.replication, Campaign.progress
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = ?
+AND result.lot < ?;
+
+-- Campaign.results, Campaign.replication, Campaign.progress
+SELECT count(*) AS count_1
+FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND result.listed = 1
+AND result.confirmed_by IS NULL
+AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = ?
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < ?) AS anon_1;
 
 -- Campaign.results
 SELECT result.task_index, result.value, result.residue, result.evaluated
+FROM result
+WHERE result.campaign_id = ?
+ORDER BY result.task_index;
+
+-- Campaign.question
+UPDATE attempt
+SET questioned=((julianday('now') - 2440587.5) * 86400.0)
+WHERE attempt.campaign_id = ?
+AND (attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = ?) OR attempt.id IN (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = ?))
+AND attempt.questioned IS NULL
+AND (attempt.task_index IN (SELECT value
+FROM json_each(?)))
+RETURNING task_index;
+
+-- Campaign.question
+UPDATE attempt
+SET questioned=((julianday('now') - 2440587.5) * 86400.0)
+WHERE attempt.campaign_id = ?
+AND (attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = ?) OR attempt.id IN (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = ?))
+AND attempt.questioned IS NULL
+AND attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.id = ? OR worker.host = ?)
+AND (attempt.worker_id IN (SELECT worker.id
+FROM worker
+WHERE worker.kernels = ?) OR attempt.id IN (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = ?
+AND (result.provenance LIKE '%' || ? || '%' ESCAPE '/')) OR attempt.id IN (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = ?
+AND (witness.provenance LIKE '%' || ? || '%' ESCAPE '/')))
+RETURNING task_index;
+
+-- Campaign.rechecked_tasks, Campaign.judge
+SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND result.listed = 1
+AND result.confirmed_by IS NULL
+AND result.lot < ? UNION SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id = ?
+AND result.doubt IS NOT NULL
+AND result.doubt IN (?, ?) UNION SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = ?
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < ?;
+
+-- Campaign.judge, Ledger.take
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
+VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
+RETURNING id;
+
+-- Campaign.export, Ledger.take
+SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
@@ -500,11 +880,6 @@ SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND (attempt.note LIKE ? || '%');
-
--- Ledger.take
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
-VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
-RETURNING id;
 
 -- Campaign.new_token
 INSERT INTO token (campaign_id, role, digest, created, expires, label)
@@ -541,6 +916,29 @@ WHERE task.campaign_id = ?
 AND task.state IN (?, ?, ?)
 GROUP BY task.state;
 
+-- Campaign.progress, Campaign.standing, Campaign.rechecks
+SELECT count(*) AS count_1
+FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND result.listed = 1
+AND result.confirmed_by IS NULL
+AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+WHERE result.campaign_id = ?
+AND result.doubt IS NOT NULL
+AND result.doubt IN (?, ?) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter ON voter.id = result.voter_id
+WHERE result.campaign_id = ?
+AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+FROM result
+JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
+WHERE result.campaign_id = ?
+AND voter_1.distrusted IS NOT NULL
+AND result.lot < ?) AS anon_1;
+
 -- Campaign.progress
 SELECT coalesce(attempt.outcome, ?) AS coalesce_1, count(*) AS count_1
 FROM attempt
@@ -557,17 +955,6 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
-
--- Campaign.progress
-SELECT count(*) AS count_1
-FROM recheck
-WHERE recheck.campaign_id = ?;
-
--- Campaign.rechecks
-SELECT count(*) AS count_1
-FROM recheck
-WHERE recheck.campaign_id = ?
-AND recheck.attempt_id IS NULL;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
@@ -602,8 +989,8 @@ DELETE
 FROM ledger;
 
 -- db.copying.copy
-INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT ledger.uuid, ledger.created
@@ -611,13 +998,23 @@ FROM ledger
 ORDER BY ledger.uuid;
 
 -- db.copying.copy
+SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
+    voter.distrusted
+FROM voter
+ORDER BY voter.id;
+
+-- db.copying.copy
+INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid, distrusted)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.distrusted
+    worker.voter_id
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, distrusted)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
@@ -649,41 +1046,34 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.ended, attempt.outcome, attempt.note
+    attempt.deadline, attempt.ended, attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note,
+    questioned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
-SELECT recheck.campaign_id, recheck.task_index, recheck.attempt_id
-FROM recheck
-ORDER BY recheck.campaign_id, recheck.task_index;
-
--- db.copying.copy
-INSERT INTO recheck (campaign_id, task_index, attempt_id)
-VALUES (?, ?, ?);
-
--- db.copying.copy
-SELECT result.campaign_id, result.task_index, result.attempt_id, result.value, result.residue, result.evaluated,
-    result.seconds, result.provenance, result.accepted
+SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
+    result.doubt, result.listed, result.value, result.residue, result.evaluated, result.seconds,
+    result.provenance, result.accepted, result.lot
 FROM result
 ORDER BY result.campaign_id, result.task_index;
 
 -- db.copying.copy
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO result (campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, listed, value, residue,
+    evaluated, seconds, provenance, accepted, lot)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
-    witness.evaluated, witness.seconds, witness.provenance, witness.accepted
+    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, witness.lot
 FROM witness
 ORDER BY witness.id;
 
 -- db.copying.copy
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
-    accepted)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    accepted, lot)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,0 +1,121 @@
+"""The share of a lying host's results that is found, by the share that is replicated, measured and in theory.
+
+    python benchmarks/replication.py [SVG]
+
+A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all
+that they are asked for.  A lie that is drawn costs the host its trust, and all of its results are evaluated again:
+so all of its lies are found as soon as one of them is drawn.  In theory that happens with probability
+1 - (1 - s)^k for k lies and the share s, or 1 / v instead of s where the host has fewer than 1 / s confirmed
+results, v.  Without a record every result is drawn.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from statistics import fmean
+
+from sqlalchemy import text
+from table import Table
+
+from db import Campaign, Delivery, Ledger
+from langford.arithmetic.residue import residue
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+
+KEY = PlanKey(Problem.langford(12), "polyphase", 22)
+SHARES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+LIES = (1, 10, 100)
+RECORD = 1_000_000
+REPETITIONS = {1: 400, 10: 150, 100: 40}
+
+
+def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
+    """Do all that a worker gets: the true result of each task is 0 here."""
+    plan = plan_of(KEY)
+    while leases := campaign.lease(worker, 1000, 600):
+        deliveries = []
+        for lease in leases:
+            value = 1 << plan.expectation(lease.index).zero_bits if lies else 0
+            result = PartialResult(lease.index, value, residue(value), 1)
+            deliveries.append(Delivery(lease.attempt, lease.nonce, Evaluation(result, 0.0, "{}")))
+        campaign.deliver(deliveries)
+
+
+def enrolled(ledger: Ledger, host: str) -> str:
+    worker = str(uuid.uuid4())
+    ledger.enrol(worker, host, "1")
+    return worker
+
+
+def found(ledger: Ledger, share: float, lies: int, record: int) -> float:
+    """The share of a liar's results that is found in one campaign.
+
+    Args:
+        record: how many of its results were confirmed before.
+    """
+    campaign = ledger.create_campaign(uuid.uuid4().hex, KEY, [1.0] * lies)
+    campaign.set_recheck_share(share)
+    host = f"liar-{uuid.uuid4()}"
+    liar = enrolled(ledger, host)
+    with ledger.database.writing() as connection:
+        connection.execute(
+            text("UPDATE voter SET valid = :valid WHERE host = :host"), {"valid": record, "host": host}
+        )
+    deliver(campaign, liar, lies=True)
+    for honest in ("honest-1", "honest-2", "honest-1"):
+        deliver(campaign, enrolled(ledger, honest), lies=False)
+    return sum(result.value == 0 for result in campaign.results()) / lies
+
+
+def theory(share: float, lies: int, record: int) -> float:
+    """What :func:`found` is on average."""
+    drawn = 1.0 if record < 10 else max(share, 1 / record)
+    return 1 - (1 - drawn) ** lies
+
+
+def measured(folder: Path, share: float, lies: int, record: int) -> float:
+    """The average of some campaigns, in a ledger of their own."""
+    with Ledger(str(folder / f"{uuid.uuid4().hex}.db"), create=True) as ledger:
+        return fmean(found(ledger, share, lies, record) for _ in range(REPETITIONS[lies]))
+
+
+def draw(file: Path, figures: dict[int, list[float]]) -> None:
+    """The measured points, and the theory as lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.add_subplot(xscale="log", xlabel="share that is replicated", ylabel="share of its results found")
+    fine = [10 ** (-3 + 3 * k / 100) for k in range(101)]
+    for lies, values in figures.items():
+        [line] = axes.plot(
+            fine, [theory(share, lies, RECORD) for share in fine], label=f"{lies} lies: 1 − (1 − s)^k"
+        )
+        axes.plot(SHARES, values, "o", color=line.get_color(), label=f"{lies} lies, measured")
+    axes.set_title("What a liar with a good record gets away with")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
+    figure.savefig(file, metadata={"Date": None})
+
+
+def main() -> None:
+    table = Table("share", *(f"{lies} lies: found (theory)" for lies in LIES), "10 lies, 20 confirmed before")
+    figures: dict[int, list[float]] = {lies: [] for lies in LIES}
+    with tempfile.TemporaryDirectory(prefix="langford-replication-") as name:
+        folder = Path(name)
+        for share in SHARES:
+            cells = []
+            for lies in LIES:
+                figures[lies].append(measured(folder, share, lies, RECORD))
+                cells.append(f"{figures[lies][-1]:.3f} ({theory(share, lies, RECORD):.3f})")
+            young = measured(folder, share, 10, 20)
+            table.row(f"{share:g}", *cells, f"{young:.3f} ({theory(share, 10, 20):.3f})")
+    if len(sys.argv) > 1:
+        draw(Path(sys.argv[1]), figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The draw: which results another voter evaluates again.
+
+Each result gets a lot when it arrives, and is drawn while its lot is below the campaign's share: a larger share
+draws more of what is done already.  The lots follow from a secret that no worker knows, so that nobody can tell
+beforehand where a lie would not be noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+FEWEST_VALID = 10
+"""All results of a voter are drawn until so many were confirmed; then the share falls as 1 / confirmed."""
+DRAWN = 0.0
+"""The lot of a result that every share above 0 draws."""
+CONTESTED = -1.0
+"""The lot of a result that must be confirmed even without any share: others had found another value."""
+
+
+def fresh_secret() -> str:
+    """A key that nobody can guess."""
+    return secrets.token_hex(32)
+
+
+@dataclass(frozen=True)
+class Lottery:
+    """The draw of one campaign.
+
+    Attributes:
+        share: of the results that another voter evaluates again.
+        secret: key of the draw.
+    """
+
+    share: float
+    secret: str
+
+    def lot(self, attempt: int, valid: int) -> float:
+        """The lot of the result of an attempt.
+
+        Args:
+            attempt: its number.
+            valid: how many results of its voter were confirmed; of an import, how many it had before this one.
+        """
+        digest = hashlib.blake2b(str(attempt).encode(), key=self.secret.encode(), digest_size=8).digest()
+        lot = (int.from_bytes(digest, "big") >> 11) / 2**53  # below 1: a share of 1 draws all
+        if self.share and (valid < FEWEST_VALID or lot * valid < 1):
+            return DRAWN
+        return lot

@@ -1,0 +1,73 @@
+"""Voters: who vouches for the results of a worker, by its host, token, kind of device and kernels."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, bindparam, insert, select
+
+from db.dialects import Now, insert_new
+from db.errors import WrongToken
+from db.models import Voter, Worker
+from db.states import VoterKind
+
+_TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
+
+
+def enrol(
+    connection: Connection,
+    worker_id: str,
+    host: str,
+    process: str,
+    device_kind: str = "cpu",
+    kernels: str | None = None,
+    token: str = "",
+    kind: VoterKind = VoterKind.WORKER,
+) -> int | None:
+    """Register a worker, see :meth:`db.Ledger.enrol`; raises WrongToken.
+
+    Args:
+        token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
+        kind: what its results are worth.
+
+    Returns its voter; None when it was registered before.
+    """
+    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
+    if known is not None:
+        require_token(known, token)
+        return None
+    identity = {"kind": kind, "host": host, "token": token, "device_kind": device_kind, "kernels": kernels or ""}
+    voter_id = None if kind is VoterKind.IMPORT else _trusted_voter(connection, identity)
+    if voter_id is None:
+        voter_id = connection.execute(insert(Voter).values(**identity).returning(Voter.id)).scalar_one()
+    connection.execute(
+        insert_new(connection.dialect.name, Worker).values(
+            id=worker_id,
+            host=host,
+            process=process,
+            device_kind=device_kind,
+            kernels=kernels,
+            voter_id=voter_id,
+            started=Now(),
+        )
+    )
+    return voter_id
+
+
+def require_token(enrolled: str, shown: str) -> None:
+    """Raises WrongToken when a worker shows another token than that with which it enrolled."""
+    if enrolled != shown:
+        raise WrongToken("this worker enrolled with another token: start it again with the one that it shall use")
+
+
+_SAME = select(Voter.id).where(
+    Voter.host == bindparam("host"),
+    Voter.token == bindparam("token"),
+    Voter.kind == bindparam("kind"),
+    Voter.device_kind == bindparam("device_kind"),
+    Voter.kernels == bindparam("kernels"),
+    Voter.distrusted.is_(None),
+)
+
+
+def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
+    """The voter of this identity that is trusted; None when there is none."""
+    return connection.scalar(_SAME.order_by(Voter.id).limit(1), identity)

@@ -1,0 +1,116 @@
+"""Which results wait to be evaluated again: derived from the results and their voters whenever somebody asks.
+
+A result waits when it is in doubt, when its voter is trusted no more, or when it is drawn and no trusted,
+independent voter has confirmed it.  No table lists these results: none can be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, bindparam, func, select, union
+from sqlalchemy.orm import aliased
+
+from db.models import Attempt, Campaign, Event, Result, Task, Voter
+from db.records import Replication
+from db.states import Doubt, EventKind, TaskState
+
+CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
+SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
+CONFIRMER = aliased(Voter)
+
+_OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
+DRAWN: Select[int, int] = _OF_CAMPAIGN.join(Voter, Voter.id == Result.voter_id).where(
+    Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
+)
+"""Results that are drawn, and that nobody has confirmed."""
+DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
+    Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
+)
+"""Results in doubt, but those where only the operator can decide."""
+UNTRUSTED: Select[int, int] = _OF_CAMPAIGN.join(Voter, Voter.id == Result.voter_id).where(
+    Voter.distrusted.is_not(None)
+)
+"""Results of voters that are not trusted."""
+UNCONFIRMED: Select[int, int] = _OF_CAMPAIGN.join(CONFIRMER, CONFIRMER.id == Result.confirmed_by).where(
+    CONFIRMER.distrusted.is_not(None), Result.lot < SHARE
+)
+"""Results that are drawn, and that only a voter has confirmed that is not trusted."""
+_WAITING = union(DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
+
+DOUBTS = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None)).exists()
+DISTRUST = select(Voter.id).where(Voter.distrusted.is_not(None)).exists()
+_REASONS = select(Campaign.recheck_share.label("share"), DOUBTS.label("doubts"), DISTRUST.label("distrust")).where(
+    Campaign.id == CAMPAIGN
+)
+
+
+def reasons(connection: Connection, campaign_id: int) -> Row[*tuple[Any, ...]]:
+    """(share, doubts, distrust): why results of a campaign may wait; nothing waits when all are 0."""
+    return connection.execute(_REASONS, {"campaign": campaign_id}).one()
+
+
+def tasks(connection: Connection, campaign_id: int) -> list[int]:
+    """The tasks whose results wait to be evaluated again, in order."""
+    why = reasons(connection, campaign_id)
+    if not any(why):
+        return []
+    rows = connection.execute(_WAITING, {"campaign": campaign_id, "share": why.share})
+    return sorted(row.task_index for row in rows)
+
+
+_RECHECKED_NOW = (
+    select(func.count(Attempt.task_index.distinct()))
+    .join_from(Attempt, Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None), Task.state == TaskState.DONE)
+)
+
+
+def numbers(connection: Connection, campaign_id: int) -> tuple[int, int]:
+    """How many results wait, and how many of them somebody evaluates now."""
+    why = reasons(connection, campaign_id)
+    if not any(why):
+        return 0, 0
+    count = select(func.count()).select_from(_WAITING.subquery())
+    waiting = connection.scalar(count, {"campaign": campaign_id, "share": why.share}) or 0
+    running = connection.scalar(_RECHECKED_NOW, {"campaign": campaign_id}) if waiting else 0
+    return waiting, min(waiting, running or 0)
+
+
+def in_conflict(
+    connection: Connection, campaign_id: int, doubts: Collection[Doubt] = (Doubt.CONFLICT, Doubt.TIE)
+) -> list[int]:
+    """The tasks whose results disagree and are not settled, in order."""
+    chosen = Result.campaign_id == campaign_id, Result.doubt.is_not(None), Result.doubt.in_(doubts)
+    return list(connection.scalars(select(Result.task_index).where(*chosen).order_by(Result.task_index)))
+
+
+def values_in_conflict(connection: Connection, campaign_id: int, index: int) -> str:
+    """What the last conflict of a task was about, in words."""
+    detail = (
+        select(Event.detail)
+        .where(Event.campaign_id == campaign_id, Event.task_index == index, Event.kind == EventKind.CONFLICT)
+        .order_by(Event.id.desc())
+    )
+    return connection.scalar(detail.limit(1)) or "its results disagree"
+
+
+def untrusted(connection: Connection, campaign_id: int) -> list[int]:
+    """The tasks whose results come from voters that are not trusted, or were put in question, in order."""
+    rows = connection.execute(UNTRUSTED, {"campaign": campaign_id})
+    questioned = in_conflict(connection, campaign_id, [Doubt.QUESTION])
+    return sorted({row.task_index for row in rows} | set(questioned))
+
+
+_DRAWN_AT_ALL = select(func.count()).select_from(Result).where(Result.campaign_id == CAMPAIGN, Result.lot < SHARE)
+
+
+def replication(connection: Connection, campaign_id: int) -> Replication:
+    """How far the promised share of a campaign is replicated."""
+    why = reasons(connection, campaign_id)
+    parameters = {"campaign": campaign_id, "share": why.share}
+    drawn = connection.scalar(_DRAWN_AT_ALL, parameters) or 0
+    missing = union(DRAWN, UNCONFIRMED).subquery()
+    unconfirmed = connection.scalar(select(func.count()).select_from(missing), parameters) if drawn else 0
+    return Replication(drawn, drawn - (unconfirmed or 0))

@@ -1,0 +1,136 @@
+"""The public functions with arrays of a GPU: on GPU 0 with CuPy, and on the host shim, which takes its place."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langford import irregular
+from langford.irregular.cuda.gpu import Gpu, gpu_by_number
+from langford.irregular.errors import BadTree, BadWeights, NoInverse, ZeroPivot
+from langford.irregular.tree import broom, chain, euler_tour, list_rank, random_tree, star
+from langford.kernels.cuda.host import HostProgram
+from langford.kernels.cuda.runtime import NoGpu
+from tests.device.programs import needs
+
+TREES = [chain(90), star(90), broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
+SHIM = Gpu(np, HostProgram)
+
+
+@pytest.fixture(params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module of the device's arrays; for the shim, NumPy's arrays are taken for those of a GPU."""
+    if request.param == "gpu":
+        try:
+            return gpu_by_number(0).xp
+        except NoGpu as error:
+            pytest.skip(f"needs a GPU: {error}")
+    needs("g++")
+    for name in ("bfs", "components", "cycles", "graph", "tree", "tree_matrix", "treefix"):
+        # The functions of the package have the names of their modules.
+        monkeypatch.setattr(import_module(f"langford.irregular.{name}"), "on_gpu", lambda array: True)
+    for name in ("bfs", "components", "cycles", "tree"):
+        monkeypatch.setattr(import_module(f"langford.irregular.cuda.{name}"), "gpu_of", lambda array: SHIM)
+    return np
+
+
+def host(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
+def test_searches(xp: Any) -> None:
+    sources, targets = map(xp.asarray, irregular.kronecker(9, 6))
+    graph = irregular.Graph.from_edges(512, sources, targets, symmetric=True)
+    pairs = sorted(zip(host(graph.sources).tolist(), host(graph.indices).tolist(), strict=True))
+    both = list(zip(host(sources).tolist(), host(targets).tolist(), strict=True))
+    assert pairs == sorted(both + [(target, source) for source, target in both if source != target])
+    simple = graph.simple()
+    assert len(set(pairs) - {(vertex, vertex) for vertex in range(512)}) == simple.m
+    root = int(sources[0])
+    for direction in ("auto", "down", "up"):
+        found = irregular.bfs(simple, root, direction)
+        assert type(found.parent) is type(sources)
+        traversed = irregular.check_bfs(sources, targets, root, found.parent, found.depth)
+        assert traversed == (host(found.parent)[host(sources)] >= 0).sum()
+
+
+def test_weights_follow_the_order_of_directed_graphs(xp: Any) -> None:
+    random = np.random.default_rng(1)
+    sources, targets = random.integers(0, 30, (2, 80)).astype(np.int32)
+    weights = random.integers(-9, 10, 80)
+    graph = irregular.Graph.from_edges(30, xp.asarray(sources), xp.asarray(targets))
+    assert host(graph.sources).tolist() == np.sort(sources).tolist()
+    assert host(graph.reversed.reversed.indptr).tolist() == host(graph.indptr).tolist()
+    for values in (weights, weights / 4):
+        optimal = irregular.cycle_mean(graph, xp.asarray(values)[graph.order], maximum=True)
+        optimal.check()
+        assert type(optimal.potentials) is type(graph.indptr)
+        on_cycle = host(xp.asarray(values)[graph.order][optimal.edges])
+        assert float(optimal.value) == pytest.approx(on_cycle.sum() / len(on_cycle), rel=1e-14)
+    assert irregular.components(graph).count >= 1
+
+
+@pytest.mark.parametrize("number", range(len(TREES)))
+def test_trees(xp: Any, number: int) -> None:
+    parent = xp.asarray(TREES[number])
+    tree, random = irregular.Tree(parent), np.random.default_rng(2)
+    n = len(tree)
+    following = euler_tour(tree)
+    assert host(list_rank(following, int(tree.opened.argmin())))[:n].tolist() == host(tree.opened).tolist()
+    whole, real = random.integers(-5, 6, n), random.uniform(0.5, 2, n)
+    for op in ("add", "xor", "min", "max", "mul"):
+        for fix in (irregular.rootfix, irregular.leaffix):
+            known: Any = fix(tree, xp.asarray(whole), op, "levels")
+            invertible = ("preorder", "euler") if op in ("add", "xor") else ()
+            for method in ("auto", "compression", *invertible):
+                result = fix(tree, xp.asarray(whole), op, method)  # type: ignore[arg-type]
+                assert type(result) is type(parent)
+                assert host(result).tolist() == host(known).tolist()
+    products = [
+        host(irregular.leaffix(tree, xp.asarray(real), "mul", method))  # type: ignore[arg-type]
+        for method in ("levels", "compression", "preorder", "euler")
+    ]
+    assert all(product == pytest.approx(products[0], rel=1e-9) for product in products)
+
+
+@pytest.mark.parametrize("number", range(len(TREES)))
+def test_matrices(xp: Any, number: int) -> None:
+    parent, random = TREES[number], np.random.default_rng(2)
+    n = len(parent)
+    above = np.where(parent < 0, np.arange(n), parent)
+    edge, b = random.normal(size=n), random.normal(size=n)
+    diagonal = 1 + np.abs(edge) + np.bincount(above, np.abs(edge), n)
+    dense = np.diag(diagonal)
+    others = np.flatnonzero(above != np.arange(n))
+    dense[others, above[others]] = dense[above[others], others] = edge[others]
+    matrix = irregular.TreeMatrix(*map(xp.asarray, (parent, diagonal, edge)))
+    for method in ("compression", "levels"):
+        x = matrix.solve(xp.asarray(b), method)  # type: ignore[arg-type]
+        assert host(x) == pytest.approx(np.linalg.solve(dense, b), rel=1e-9, abs=1e-12)
+
+
+def test_bad_input_is_refused_there_too(xp: Any) -> None:
+    with pytest.raises(BadTree, match=r"circle through vertex [012]"):
+        irregular.Tree(xp.asarray(np.array([1, 2, 0, 0])))
+    tree = irregular.Tree(xp.asarray(star(3)))
+    with pytest.raises(NoInverse):
+        irregular.rootfix(tree, xp.asarray(np.arange(3)), "max", "euler")
+    with pytest.raises(BadWeights, match="32 or 64 bits"):
+        irregular.rootfix(tree, xp.asarray(np.arange(3, dtype=np.int8)), "add")
+    with pytest.raises(ZeroPivot, match="vertex 0"):
+        irregular.TreeMatrix(*map(xp.asarray, (star(2), np.ones(2), np.ones(2))))
+
+
+@pytest.mark.gpu
+def test_the_protocol_and_edges_on_the_gpu() -> None:
+    try:
+        sources, _ = irregular.kronecker(12, device="cuda")
+    except NoGpu as error:
+        pytest.skip(f"needs a GPU: {error}")
+    assert sources.get().tolist() == irregular.kronecker(12)[0].tolist()
+    on_gpu, known = irregular.graph500(12, roots=4, device="cuda"), irregular.graph500(12, roots=4)
+    for search, same in zip(on_gpu.searches, known.searches, strict=True):
+        assert (search.root, search.edges, search.frontiers) == (same.root, same.edges, same.frontiers)
