@@ -178,30 +178,45 @@ Workers that live go on: they lease other tasks, and their late results count.""
     "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
 )
 @ledger_option
-def release(name: str, worker: str | None, address: str) -> None:
+@json_option
+def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     """Take tasks back from the workers that hold them, so that others get them at once."""
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         note = "taken back by the operator"
-        if worker is None:
-            print(f"{campaign.take_back(note)} tasks go back to the queue")
-            return
         holders = campaign.lease_holders()
-        chosen = [holder for holder in holders if holder.host == worker or holder.worker_id.startswith(worker)]
-        if not chosen:
+        chosen = [
+            holder for holder in holders if holder.host == worker or holder.worker_id.startswith(worker or "")
+        ]
+        if worker is not None and not chosen:
             known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
             raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
-        taken = sum(campaign.take_back(note, holder.worker_id) for holder in chosen)
+        if worker is None:
+            taken = campaign.take_back(note)
+        else:
+            taken = sum(campaign.take_back(note, holder.worker_id) for holder in chosen)
+    if as_json:
+        display.print_json({"campaign": name, "released": taken, "workers": len(chosen)})
+    else:
         print(f"{taken} tasks of {len(chosen)} workers go back to the queue")
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford retry langford-24-polyphase-12"""
+)
 @click.argument("name")
 @ledger_option
-def retry(name: str, address: str) -> None:
+@json_option
+def retry(name: str, address: str, as_json: bool) -> None:
     """Put the tasks that were set aside back into the queue."""
     with Ledger(address) as ledger:
-        print(f"{ledger.campaign(name).reopen()} tasks go back to the queue")
+        reopened = ledger.campaign(name).reopen()
+    if as_json:
+        display.print_json({"campaign": name, "reopened": reopened})
+    else:
+        print(f"{reopened} tasks go back to the queue")
 
 
 @click.command(
@@ -217,6 +232,7 @@ Examples:
 @click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
 @click.option("--all", "everything", is_flag=True, help="All results.")
 @ledger_option
+@json_option
 def recheck(
     name: str,
     task_lists: tuple[list[int], ...],
@@ -224,6 +240,7 @@ def recheck(
     kernel: str | None,
     everything: bool,
     address: str,
+    as_json: bool,
 ) -> None:
     """Put results in question: others evaluate them again, and the merge waits for that.
 
@@ -242,6 +259,9 @@ def recheck(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
+    if as_json:
+        display.print_json({"campaign": name, "questioned": sorted(questioned)})
+        return
     print(
         f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
     )
