@@ -185,20 +185,18 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
         campaign = ledger.campaign(name)
         note = "taken back by the operator"
         holders = campaign.lease_holders()
-        chosen = [
-            holder for holder in holders if holder.host == worker or holder.worker_id.startswith(worker or "")
-        ]
-        if worker is not None and not chosen:
-            known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
-            raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
         if worker is None:
             taken = campaign.take_back(note)
         else:
-            taken = sum(campaign.take_back(note, holder.worker_id) for holder in chosen)
+            known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
+            holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
+            if not holders:
+                raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
+            taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     if as_json:
-        display.print_json({"campaign": name, "released": taken, "workers": len(chosen)})
+        display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
     else:
-        print(f"{taken} tasks of {len(chosen)} workers go back to the queue")
+        print(f"{taken} tasks of {len(holders)} workers go back to the queue")
 
 
 @click.command(
