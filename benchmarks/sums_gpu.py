@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from random import Random
 from typing import Any
 
 import cupy
@@ -21,12 +22,16 @@ from langford.kernels.cuda.runtime import CudaProgram, device_name
 from langford.methods import merge
 from langford.methods.godfrey.cuda import GodfreyOnGpu
 from langford.methods.polyphase.cuda import PolyphaseOnGpu
+from langford.methods.shifted.cuda import ShiftedOnGpu
 from langford.problem import Problem
 from langford.reference import published
 
 WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.langford(24), 4, 1)]
 COMPARED = Problem.langford(20)
 SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
+SHIFTED_WHOLE = [(Problem.langford(20), 4), (Problem.langford(24), 8)]
+SHIFTED_SAMPLES = [(Problem.langford(28), 12, 7)]
+"""With the number of tasks, drawn over the whole plan: 1% of them."""
 
 
 class TimedProgram(CudaProgram):
@@ -82,6 +87,32 @@ def measure(table: Table, problem: Problem, depth: int, runs: int, whole: bool) 
     )
 
 
+def measure_shifted(table: Table, problem: Problem, depth: int, drawn: int | None) -> None:
+    """Print one row: tasks of the shifted sum drawn over the whole, or all; by wall time, tables included."""
+    plan: Any = langford.plan(problem, "shifted", depth)
+    gpu: Any = ShiftedOnGpu(plan, partial(TimedProgram, 0))
+    tasks = plan.tasks if drawn is None else Random(problem.n).sample(plan.tasks, drawn)
+    start = time.perf_counter()
+    results = [gpu.evaluate(task) for task in tasks]
+    wall = time.perf_counter() - start
+    for result in results:
+        plan.expectation(result.index).check(result)
+    if drawn is None:
+        require_published(problem, merge(plan, results).published, published(problem))
+    products = sum(result.evaluated for result in results)
+    share = plan.work[list(tasks)].sum() / plan.work.sum()
+    kernel = gpu.program.seconds()
+    table.row(
+        problem,
+        depth,
+        f"{len(tasks)} of {len(plan.tasks)}",
+        f"{kernel:.3f}",
+        f"{wall:.3f}",
+        f"{products / wall:.3g}",
+        f"{wall / share:,.4g}",
+    )
+
+
 def compare(problem: Problem) -> None:
     """Print the two GPU kernels side by side, in points: 2^(2n − 3) of them make the count."""
     table = Table("problem", "kernel", "kernel s", "points/s")
@@ -106,6 +137,12 @@ def main() -> None:
         measure(table, problem, depth, runs, whole=True)
     for problem, depth, runs in SAMPLES:
         measure(table, problem, depth, runs, whole=False)
+    print("shifted")
+    table = Table("problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s")
+    for problem, depth in SHIFTED_WHOLE:
+        measure_shifted(table, problem, depth, None)
+    for problem, depth, drawn in SHIFTED_SAMPLES:
+        measure_shifted(table, problem, depth, drawn)
     compare(COMPARED)
 
 

@@ -11,15 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from db import acceptance, nonces, queries, questions, rechecks, tokens, transitions, trust, turns, voters, waiting
-from db.database import Database
+from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
+from db.database import retried
 from db.exports import Export
+from db.leasing import LeasedTasks
 from db.records import (
-    CampaignRecord,
-    Credential,
     Delivery,
-    Lease,
-    LeaseHolder,
     Progress,
     Receipt,
     Replication,
@@ -27,25 +24,22 @@ from db.records import (
     TaskRecord,
     TokenRecord,
 )
-from db.states import Outcome, Role, VoterKind
+from db.states import Role, VoterKind
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
 
-class Campaign:
+class Campaign(LeasedTasks):
     """A campaign, bound to its database.  Methods raise the errors of :mod:`db.errors`.
 
-    No method touches the attempts of another campaign, and none but :meth:`release_worker` those whose nonce is
-    not shown.
+    No method touches the attempts of another campaign, and none but :meth:`release_worker` and :meth:`take_back`
+    those whose nonce is not shown.
 
     Attributes:
         database: where the campaign is kept.
         record: the campaign as it was when it was opened, with the changes that this object has made.
     """
-
-    def __init__(self, database: Database, record: CampaignRecord) -> None:
-        self.database, self.record = database, record
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Campaign) and self._identity == other._identity
@@ -58,11 +52,6 @@ class Campaign:
         return self.database.where, self.campaign_id
 
     # -- identity -------------------------------------------------------------------------
-
-    @property
-    def campaign_id(self) -> int:
-        """Its number in the ledger."""
-        return self.record.campaign_id
 
     @property
     def uuid(self) -> str:
@@ -118,88 +107,9 @@ class Campaign:
         """The plan, whose expectations every result must satisfy; a simulation may assign another plan."""
         return plan_of(self.key)
 
-    # -- leases ---------------------------------------------------------------------------
-
-    def lease(
-        self,
-        worker_id: str,
-        count: int,
-        seconds: float,
-        held: Collection[int] | None = None,
-        token: str = "",
-    ) -> list[Lease]:
-        """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
-
-        Rechecks of other voters' results come first, then ready tasks by falling work.  Before that, the
-        tasks of overdue leases go back to the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
-
-        Args:
-            worker_id: the worker, which is enrolled.
-            count: how many at most.
-            seconds: until the deadline.
-            held: the attempts that the worker knows to be its own; others that run in its name were granted by an
-                answer that got lost, and go back at once.  None: they stay.
-            token: the token that the worker shows to a task server; "" when it opens the ledger itself.
-        """
-        nonce = nonces.fresh()
-        with self.database.writing() as connection:
-            transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
-            if held is not None:
-                lost = queries.running(connection, self.campaign_id, worker_id) - set(held)
-                if lost:
-                    note = "its worker does not know of it"
-                    transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            again = rechecks.claim(
-                connection, self.campaign_id, worker_id, nonce, count, seconds, tokens.digest(token)
-            )
-            left = count - len(again)
-            ready = transitions.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)
-        return [*again, *ready]
-
-    def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
-        """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
-
-        An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
-        task all the same: a late result is welcome.
-        """
-        with self.database.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
-            return transitions.renew(connection, list(tasks), seconds)
-
-    def release(
-        self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
-    ) -> None:
-        """Give tasks back unfinished; neither release nor preemption counts as a failure."""
-        with self.database.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
-            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(tasks))
-
-    def release_worker(self, worker_id: str, note: str) -> int:
-        """Expire all leases of a worker known to be dead; returns how many."""
-        with self.database.writing() as connection:
-            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
-
-    def fail(self, credential: Credential, reason: str) -> bool:
-        """Note that the task itself failed; returns whether it was set aside for failing too often."""
-        with self.database.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, [credential])
-            return any(
-                transitions.fail(connection, self.campaign_id, attempt, index, reason)
-                for attempt, index in tasks.items()
-            )
-
-    def reopen(self) -> int:
-        """Make the tasks that were set aside ready again; returns how many."""
-        with self.database.writing() as connection:
-            return transitions.reopen(connection, self.campaign_id)
-
-    def lease_holders(self) -> list[LeaseHolder]:
-        """The workers that hold leases of the campaign."""
-        with self.database.reading() as connection:
-            return queries.lease_holders(connection, self.campaign_id)
-
     # -- results --------------------------------------------------------------------------
 
+    @retried
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Take results, all in one transaction; at most one result per task counts.
 
@@ -219,6 +129,7 @@ class Campaign:
             evaluations = queries.evaluations(connection, self.campaign_id)
         return Export(self.name, self.key, self.tasks, tuple(evaluations))
 
+    @retried
     def judge(
         self,
         evaluations: Sequence[Evaluation],
@@ -247,6 +158,7 @@ class Campaign:
             acceptance.take(connection, self.record, self.plan, worker_id, chosen, notes)
         return [evaluation.result.index for evaluation in chosen]
 
+    @retried
     def question(
         self, tasks: Collection[int] | None = None, worker: str | None = None, kernels: str | None = None
     ) -> list[int]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import wraps
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
@@ -15,11 +20,28 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from db import dialects
 from db.dialects import BUSY_SECONDS
-from db.errors import LedgerBusy, LedgerError, LedgerFull, LedgerUnreachable, NotALedger
+from db.errors import (
+    ConnectionLost,
+    LedgerBusy,
+    LedgerError,
+    LedgerFull,
+    LedgerReadOnly,
+    LedgerUnreachable,
+    NotALedger,
+    TransactionUndone,
+)
 from db.mounts import refuse_network_file_system
 from db.schema import require_schema
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
+
+CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
+"""States of SQL: no connection, a server that goes down or comes up, too many connections, an idle one closed."""
+READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
+TRIALS, FIRST_PAUSE = 6, 0.02
+"""How often a transaction is tried that the database undoes, and the longest pause after the first time."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def without_password(where: str) -> str:
@@ -29,6 +51,21 @@ def without_password(where: str) -> str:
     'postgresql://ada:***@host/records'
     """
     return PASSWORD.sub(lambda match: "***" if match[1] is None else f"{match[1]}:***@", where)
+
+
+def retried(method: Callable[P, T]) -> Callable[P, T]:
+    """A method that is one transaction, tried again when the database undid it for a deadlock."""
+
+    @wraps(method)
+    def repeated(*arguments: P.args, **options: P.kwargs) -> T:
+        for trial in range(TRIALS - 1):
+            try:
+                return method(*arguments, **options)
+            except TransactionUndone:
+                time.sleep(random.uniform(0, FIRST_PAUSE * 2**trial))
+        return method(*arguments, **options)
+
+    return repeated
 
 
 class Database:
@@ -134,12 +171,24 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if "not a database" in reason or "malformed" in reason:
         return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
-    if "locked" in reason:
-        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
-    if "deadlock" in reason:
-        return LedgerBusy(
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state in READ_ONLY or "readonly database" in reason:
+        return LedgerReadOnly(
+            f"the ledger {where} may only be read here ({reason}): use a role, or a place, that may change it"
+        )
+    if state in UNDONE:
+        return TransactionUndone(
             f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
         )
+    if state in TOO_SLOW:
+        return LedgerBusy(f"{where} takes longer than it may ({reason}): try again when others use it less")
+    lost = error.connection_invalidated or CONNECTION_LOST.fullmatch(state)
+    if lost or (isinstance(error, OperationalError) and not (state or isinstance(error.orig, sqlite3.Error))):
+        return ConnectionLost(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
+    if "locked" in reason:
+        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
     if isinstance(error, OperationalError):
         return LedgerUnreachable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"

@@ -42,6 +42,17 @@ from db.models import Base
 
 BUSY_SECONDS = 30
 """How long a transaction on SQLite waits for one of another process."""
+STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
+"""How long a statement on Postgres, or a transaction that does nothing, may take, and a wait for a lock."""
+NETWORK = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 40_000,
+}
+"""How libpq notices that the network to the server is gone: after 40 seconds at most (the last one in ms)."""
 SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
     "sqlite": {},
     "postgresql": {"isolation_level": "REPEATABLE READ"},
@@ -56,11 +67,31 @@ def new_engine(url: URL) -> Engine:
     """An engine for a database; raises ModuleNotFoundError without the database's driver."""
     if url.get_backend_name() == "postgresql":
         # Behind PgBouncer a prepared statement may meet another server connection.
-        return create_engine(url, connect_args={"prepare_threshold": None})
+        # What stands in the URL is stronger.
+        network = {name: value for name, value in NETWORK.items() if name not in url.query}
+        engine = create_engine(url, connect_args={"prepare_threshold": None, **network})
+        _limit_postgres(engine)
+        return engine
     engine = create_engine(url)
     if url.database:
         _configure_sqlite(engine)
     return engine
+
+
+def _limit_postgres(engine: Engine) -> None:
+    """Let no statement, lock or forgotten transaction last for ever."""
+    limits = {
+        "statement_timeout": STATEMENT_SECONDS,
+        "lock_timeout": LOCK_SECONDS,
+        "idle_in_transaction_session_timeout": STATEMENT_SECONDS,
+    }
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, record: Any) -> None:
+        # Not as options of the connection, which PgBouncer refuses.
+        connection.autocommit = True
+        connection.execute("; ".join(f"SET {name} = '{seconds}s'" for name, seconds in limits.items()))
+        connection.autocommit = False
 
 
 def _configure_sqlite(engine: Engine) -> None:
@@ -173,6 +204,12 @@ def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select
 def insert_new(dialect: str, table: type[Base]) -> Any:
     """An insertion that skips rows whose key exists, even when another transaction has just inserted it."""
     return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
+
+
+def alone(connection: Connection, what: int) -> None:
+    """Wait until no other transaction is alone for the same purpose, and be it until this one ends."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(what)))
 
 
 def update_statistics(connection: Connection, table: type[Base]) -> None:

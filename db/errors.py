@@ -21,12 +21,24 @@ class LedgerUnreachable(LedgerError):
     """The ledger cannot be opened: no such folder, no permission, no server."""
 
 
+class ConnectionLost(LedgerUnreachable):
+    """The database's server does not answer, or has closed the connection: it may be back soon."""
+
+
+class LedgerReadOnly(LedgerError):
+    """The ledger may be read here, and not changed."""
+
+
 class LedgerFull(LedgerError):
     """The disk under the ledger is full; what was committed before is safe."""
 
 
 class LedgerBusy(LedgerError):
-    """Another process held the ledger for too long, or two transactions blocked each other."""
+    """Another process held the ledger for too long."""
+
+
+class TransactionUndone(LedgerBusy):
+    """Two transactions waited for each other, and the database undid this one: it may be tried again at once."""
 
 
 class NetworkFileSystem(LedgerError):

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from types import TracebackType
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 
 from db import acceptance, models, queries, tokens, transitions, voters
 from db.campaign import Campaign
-from db.database import Database
-from db.dialects import Now
+from db.database import Database, retried
+from db.dialects import Now, insert_new
 from db.errors import CampaignMismatch, NoSuchCampaign
 from db.exports import Export, origin
 from db.names import require_name
@@ -38,6 +38,7 @@ class Ledger:
         with self.database.reading() as connection:
             return queries.ledger_uuid(connection)
 
+    @retried
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
         """Create a campaign with all its tasks in one transaction, or find it when it exists.
 
@@ -58,8 +59,9 @@ class Ledger:
         """The campaign, created unless it exists; raises BadName or CampaignMismatch."""
         record = queries.campaign(connection, name)
         if record is None:
+            # None when another transaction was faster: it has waited for that one to end.
             campaign_id = connection.execute(
-                insert(models.Campaign)
+                insert_new(connection.dialect.name, models.Campaign)
                 .returning(models.Campaign.id)
                 .values(
                     uuid=str(uuid.uuid4()),
@@ -72,9 +74,10 @@ class Ledger:
                     work=float(sum(work)),
                     created=Now(),
                 )
-            ).scalar_one()
-            transitions.insert_tasks(connection, campaign_id, work)
-            transitions.record(connection, campaign_id, EventKind.CREATED)
+            ).scalar_one_or_none()
+            if campaign_id is not None:
+                transitions.insert_tasks(connection, campaign_id, work)
+                transitions.record(connection, campaign_id, EventKind.CREATED)
             record = queries.campaign(connection, name)
         assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
@@ -83,6 +86,7 @@ class Ledger:
             )
         return record
 
+    @retried
     def take(
         self, export: Export, plan: Plan, worker_id: str, host: str, process: str
     ) -> tuple[Campaign, list[EventKind | None]]:
@@ -126,6 +130,7 @@ class Ledger:
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
+    @retried
     def enrol(
         self,
         worker_id: str,

@@ -5,7 +5,19 @@ Times are seconds since 1970 by the database's clock (:class:`db.dialects.Now`).
 
 from __future__ import annotations
 
-from sqlalchemy import Float, ForeignKey, ForeignKeyConstraint, Index, Integer, String, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    String,
+    Text,
+    false,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from db.lottery import fresh_secret
@@ -17,6 +29,8 @@ class Base(DeclarativeBase):
 
 
 RUNNING = text("ended IS NULL")
+ALONE = {"sqlite": text("ended IS NULL AND copied = 0"), "postgresql": text("ended IS NULL AND NOT copied")}
+"""As each database's queries say it: SQLite compares the words."""
 DISTRUSTED = text("distrusted IS NOT NULL")
 CONFIRMED = text("confirmed_by IS NOT NULL")
 DOUBTED = text("doubt IS NOT NULL")
@@ -73,6 +87,7 @@ class Task(Base):
         work: estimated work, in the method's unit.
         state: a value of :class:`db.states.TaskState`.
         failures: how often it failed by itself.
+        deaths: how often it ended the process that evaluated it.
     """
 
     __tablename__ = "task"
@@ -82,6 +97,7 @@ class Task(Base):
     work: Mapped[float] = mapped_column(Float(53))
     state: Mapped[str] = mapped_column(String(12), default=TaskState.READY)
     failures: Mapped[int] = mapped_column(default=0)
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class Voter(Base):
@@ -147,6 +163,9 @@ class Attempt(Base):
             versions, for which nobody can show one.
         granted: when the lease began.
         deadline: when the task goes to another worker, unless the lease is renewed.
+        seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
+        copied: whether another attempt runs, or ran, beside this one at its task, see :mod:`db.copies`.
+        steps: of its evaluation at the last renewal, see :mod:`langford.steps`; None: it had not begun.
         ended: when; None while the attempt runs.
         outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
         note: why it ended, or where an imported result comes from.
@@ -157,6 +176,13 @@ class Attempt(Base):
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("attempt_open", "deadline", sqlite_where=RUNNING, postgresql_where=RUNNING),
+        Index(
+            "attempt_alone",
+            "campaign_id",
+            "granted",
+            sqlite_where=ALONE["sqlite"],
+            postgresql_where=ALONE["postgresql"],
+        ),
         Index("attempt_task", "campaign_id", "task_index"),
         Index("attempt_worker", "worker_id", "ended"),
     )
@@ -167,6 +193,9 @@ class Attempt(Base):
     nonce: Mapped[str | None] = mapped_column(String(64))
     granted: Mapped[float] = mapped_column(Float(53))
     deadline: Mapped[float] = mapped_column(Float(53))
+    seconds: Mapped[float | None] = mapped_column(Float(53))
+    copied: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    steps: Mapped[int | None] = mapped_column(BigInteger)
     ended: Mapped[float | None] = mapped_column(Float(53))
     outcome: Mapped[str | None] = mapped_column(String(12))
     note: Mapped[str | None] = mapped_column(Text)

@@ -70,7 +70,7 @@ _HAS_VOTED = and_(
     _other.kind == VoterKind.WORKER,
     or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN)),
 )
-_HAS_FAILED = and_(Attempt.outcome == Outcome.FAILED, Attempt.worker_id == _WORKER)
+_HAS_FAILED = and_(Attempt.outcome.in_([Outcome.FAILED, Outcome.DIED]), Attempt.worker_id == _WORKER)
 _BARRED = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)

@@ -56,10 +56,12 @@ class Lease(Credential):
     Attributes:
         index: of the task.
         work: the task's estimated work.
+        is_copy: whether another worker holds the task too, and has for longer.
     """
 
     index: int
     work: float
+    is_copy: bool = False
 
 
 @dataclass(frozen=True)

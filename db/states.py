@@ -7,6 +7,8 @@ from enum import StrEnum
 
 FAILURES_BEFORE_SET_ASIDE = 3
 """How often a task may fail by itself before it is set aside.  Preemption and expiry do not count."""
+DEATHS_BEFORE_SET_ASIDE = 3
+"""How often a task may end the process that evaluates it before it is set aside, see :mod:`db.deaths`."""
 
 
 class TaskState(StrEnum):
@@ -26,11 +28,12 @@ class Outcome(StrEnum):
     PREEMPTED = "preempted"
     EXPIRED = "expired"
     FAILED = "failed"
+    DIED = "died"
     SUPERSEDED = "superseded"
 
 
 TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
-    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE}),
+    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE, TaskState.SET_ASIDE}),
     TaskState.LEASED: frozenset({TaskState.READY, TaskState.DONE, TaskState.SET_ASIDE}),
     TaskState.DONE: frozenset(),
     TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),

@@ -6,7 +6,7 @@ than executing it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,26 +19,30 @@ from sqlalchemy import (
     String,
     Update,
     bindparam,
+    false,
     func,
     insert,
     literal,
     select,
+    true,
     update,
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db import nonces
 from db.dialects import Now, among, given, insert_new, update_statistics
 from db.models import Attempt, Campaign, Event, Result, Task, Worker
-from db.records import AttemptRecord, Delivery, Lease
+from db.records import AttemptRecord, Delivery
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 
 BULK_ROWS = 10_000
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
+SECONDS: ColumnElement[float] = bindparam("seconds", type_=Float(53))
 
 EXPIRED: ColumnElement[bool] = Attempt.deadline < Now()
 CHOSEN: ColumnElement[bool] = among(Attempt.id, "attempts")
 OF_WORKER: ColumnElement[bool] = Attempt.worker_id == bindparam("worker")
+OF_CAMPAIGN: ColumnElement[bool] = Attempt.campaign_id == CAMPAIGN
+OF_WORKER_HERE: ColumnElement[bool] = OF_CAMPAIGN & OF_WORKER
 OF_VOTER: ColumnElement[bool] = Attempt.worker_id.in_(
     select(Worker.id).where(Worker.voter_id == bindparam("voter", type_=Integer))
 )
@@ -59,18 +63,21 @@ def insert_tasks(connection: Connection, campaign_id: int, work: Sequence[float]
     update_statistics(connection, Task)
 
 
-def starting(tasks: Select[int, int]) -> ReturningInsert[int, int]:
+def starting(tasks: Select[int, int], copied: bool = False) -> ReturningInsert[int, int]:
     """A statement that starts an attempt at every (campaign, task) that a query selects.
 
-    Its parameters are those of the query, ``worker``, ``nonce`` (the digest) and ``seconds``.
+    Its parameters are those of the query, ``worker``, ``nonce`` (the digest) and ``seconds``.  ``copied``: whether
+    others run beside the new attempts.
     """
     rows = tasks.add_columns(
         bindparam("worker", type_=String),
         bindparam("nonce", type_=String),
         Now(),
-        Now() + bindparam("seconds", type_=Float(53)),
+        Now() + SECONDS,
+        SECONDS,
+        true() if copied else false(),
     )
-    columns = ["campaign_id", "task_index", "worker_id", "nonce", "granted", "deadline"]
+    columns = ["campaign_id", "task_index", "worker_id", "nonce", "granted", "deadline", "seconds", "copied"]
     return insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
 
 
@@ -79,42 +86,6 @@ def grant(
 ) -> dict[int, int]:
     """Execute a statement of :func:`starting`; returns the attempts by task."""
     return {row.task_index: row.id for row in connection.execute(start, parameters)}
-
-
-_START_READY = starting(
-    select(Task.campaign_id, Task.task_index)
-    .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY)
-    .order_by(Task.work.desc())
-    .limit(bindparam("count", type_=Integer))
-    .with_for_update(skip_locked=True)
-)
-_LEASE = (
-    update(Task)
-    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
-    .values(state=TaskState.LEASED)
-    .returning(Task.task_index, Task.work)
-)
-
-
-def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first."""
-    if not count:
-        return []
-    parameters: dict[str, object] = {
-        "campaign": campaign_id,
-        "worker": worker_id,
-        "nonce": nonces.digest(nonce),
-        "count": count,
-        "seconds": seconds,
-    }
-    attempts = grant(connection, _START_READY, parameters)
-    if not attempts:
-        return []
-    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts})
-    leases = [Lease(attempts[row.task_index], nonce, row.task_index, row.work) for row in leased]
-    return sorted(leases, key=lambda lease: -lease.work)
 
 
 def insert_results(
@@ -207,9 +178,15 @@ def fail(connection: Connection, campaign_id: int, attempt: int, index: int, rea
     task = connection.execute(select(Task.failures, Task.state).where(*key)).one()
     if task.failures < FAILURES_BEFORE_SET_ASIDE or task.state == TaskState.DONE:
         return False
-    set_state(connection, campaign_id, [index], TaskState.SET_ASIDE, TaskState.READY)
-    record(connection, campaign_id, EventKind.SET_ASIDE, index, attempt, reason)
+    set_aside(connection, campaign_id, index, attempt, reason)
     return True
+
+
+def set_aside(connection: Connection, campaign_id: int, index: int, attempt: int | None, reason: str) -> None:
+    """Set a task aside that is not done."""
+    for state in (TaskState.READY, TaskState.LEASED):  # leased: a copy of the attempt runs
+        set_state(connection, campaign_id, [index], TaskState.SET_ASIDE, state)
+    record(connection, campaign_id, EventKind.SET_ASIDE, index, attempt, reason)
 
 
 @cache
@@ -227,32 +204,44 @@ def _ending(condition: ColumnElement[bool]) -> Any:
 def end(
     connection: Connection, condition: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
 ) -> int:
-    """End running attempts; their tasks become ready again, unless they are done.
+    """End running attempts; their tasks become ready again, unless they are done or other attempts run.
 
     Args:
-        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER or OF_VOTER.
+        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN or OF_WORKER_HERE.
         outcome: how they end.
         note: why; None keeps an earlier note.
-        parameters: of the condition: ``attempts`` for CHOSEN, ``worker`` for OF_WORKER, ``voter`` for OF_VOTER.
+        parameters: of the condition: ``attempts``, ``worker``, ``voter``, ``campaign``.
 
     Returns the number of attempts that ended.
     """
     ended = connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
     for campaign_id in sorted({row.campaign_id for row in ended}):
-        indices = [row.task_index for row in ended if row.campaign_id == campaign_id]
-        set_state(connection, campaign_id, indices, TaskState.READY, TaskState.LEASED)
+        indices = {row.task_index for row in ended if row.campaign_id == campaign_id}
+        left = indices - _leave(connection, campaign_id, indices)
+        set_state(connection, campaign_id, sorted(left), TaskState.READY, TaskState.LEASED)
     return len(ended)
 
 
-_RUNNING = CHOSEN, Attempt.ended.is_(None)
-_RENEW = update(Attempt).where(*_RUNNING).values(deadline=Now() + bindparam("seconds", type_=Float(53)))
-_RENEWED = select(Attempt.id).where(*_RUNNING)
+_LOCKED = (
+    select(Task.task_index)
+    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
+    .order_by(Task.task_index)
+    .with_for_update(key_share=True)
+)
+_ALONE_AGAIN = (
+    update(Attempt)
+    .where(Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.ended.is_(None))
+    .values(copied=False)
+    .returning(Attempt.task_index)
+)
 
 
-def renew(connection: Connection, attempts: list[int], seconds: float) -> set[int]:
-    """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run."""
-    connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
-    return set(connection.scalars(_RENEWED, {"attempts": attempts}))
+def _leave(connection: Connection, campaign_id: int, tasks: Collection[int]) -> set[int]:
+    """Let the attempts that run at tasks be copied again; returns their tasks."""
+    parameters = {"campaign": campaign_id, "tasks": tasks}
+    # Of two transactions that end the last two attempts at a task, the second sees what the first did.
+    connection.execute(_LOCKED, parameters)
+    return set(connection.scalars(_ALONE_AGAIN, parameters))
 
 
 @cache
@@ -287,4 +276,5 @@ def record(
 def reopen(connection: Connection, campaign_id: int) -> int:
     """Make the tasks that were set aside ready again; returns how many."""
     set_aside = Task.campaign_id == campaign_id, Task.state == TaskState.SET_ASIDE
-    return connection.execute(update(Task).where(*set_aside).values(state=TaskState.READY, failures=0)).rowcount
+    fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0)
+    return connection.execute(fresh).rowcount

@@ -9,7 +9,11 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine
 
+from db.dialects import alone
 from db.errors import WrongSchema
+
+MAKING = 0x1A46F04D
+"""A number for the lock of those who make or upgrade a ledger; no other program should use it."""
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
@@ -23,6 +27,8 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
+        # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
+        alone(connection, MAKING)
         config.attributes["connection"] = connection
         try:
             command.upgrade(config, schema)

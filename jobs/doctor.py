@@ -11,17 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Device
+from langford.devices import CPU, Device, cores
 from langford.errors import CheckFailed
 from langford.kernels.cuda.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
+from langford.provenance import kernel_hash
 from langford.reference import published
 
 TRIAL_PROBLEM, TRIAL_DEPTH = Problem.langford(12), 4
 TRIAL_METHODS = ("polyphase", "godfrey")
 COMMAND_SECONDS = 30.0
+PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 
 class State(StrEnum):
@@ -51,12 +54,23 @@ def examine() -> Iterator[Finding]:
     """Examine every part of the machine in turn, and count on the processor and on every GPU."""
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
-    yield examine_device("processor", CPU)
+    yield Finding("kernels", State.WORKS, f"{kernel_hash()}: the hash of the code that computes")
+    yield examine_device("processor", CPU, f"{processor_model()}, {cores()} cores; ")
     yield from _gpus()
     yield Finding("sqlite", State.WORKS, f"{sqlite3.sqlite_version}, for ledgers on a local disk")
     yield _postgres()
     yield _mpi()
     yield _slurm()
+
+
+def processor_model() -> str:
+    """What its maker calls the processor; its architecture where the system does not tell."""
+    with suppress(OSError):
+        for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():
+            field, _, value = line.partition(":")
+            if field.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
 
 
 def examine_device(part: str, device: Device, description: str = "") -> Finding:

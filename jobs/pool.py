@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from jobs.evaluation import evaluate
+from jobs.heartbeat import Heartbeat
 from langford.devices import Device
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
@@ -59,12 +60,14 @@ class Died:
     """A worker process died.
 
     Attributes:
-        tokens: of the tasks that it held; it may have started the first one.
+        tokens: of the tasks that it held.
         reason: how it died, in words.
+        evaluated: token of the task that it evaluated; None: none.
     """
 
     tokens: tuple[int, ...]
     reason: str
+    evaluated: int | None
 
 
 class Pool(Protocol):
@@ -76,8 +79,25 @@ class Pool(Protocol):
         ...
 
     @property
+    def idle_workers(self) -> int:
+        """How many workers have nothing to do."""
+        ...
+
+    @property
     def in_flight(self) -> list[int]:
         """Tokens of all submitted tasks whose outcome is not known yet."""
+        ...
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """By token the steps that the evaluation of each task has made; None where its worker has not begun it."""
+        ...
+
+    def kill(self, token: int, reason: str) -> None:
+        """End the worker that evaluates a task, or should; :meth:`poll` reports that it died of this reason.
+
+        Raises MachineFailed where one worker cannot be ended alone.
+        """
         ...
 
     def submit(self, token: int, index: int) -> None:
@@ -106,13 +126,17 @@ class _Member:
         device: where it computes.
         process: the process itself.
         pipe: this end of the connection to it.
+        heartbeat: what it shows of its computing.
         tokens: of the tasks that it holds, oldest first.
+        condemned: why it was killed by its pool; None: it was not.
     """
 
     device: Device
     process: BaseProcess
     pipe: Connection
+    heartbeat: Heartbeat
     tokens: deque[int] = field(default_factory=deque)
+    condemned: str | None = None
 
 
 class WorkerPool:
@@ -124,15 +148,41 @@ class WorkerPool:
 
     def _start(self, device: Device) -> _Member:
         ours, theirs = _CONTEXT.Pipe()
-        process = _CONTEXT.Process(target=_serve, args=(theirs, self._key, device), daemon=True)
+        heartbeat = Heartbeat(_CONTEXT)
+        process = _CONTEXT.Process(target=_serve, args=(theirs, self._key, device, heartbeat), daemon=True)
         process.start()
         theirs.close()
-        return _Member(device, process, ours)
+        return _Member(device, process, ours, heartbeat)
 
     @property
     def idle_slots(self) -> int:
         """How many more tasks the workers can take now."""
         return sum(PREFETCH - len(member.tokens) for member in self._members)
+
+    @property
+    def idle_workers(self) -> int:
+        """How many workers have nothing to do."""
+        return sum(not member.tokens for member in self._members)
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """By token the steps of the evaluation of each task, see :meth:`Pool.computing`."""
+        steps: dict[int, int | None] = {}
+        for member in self._members:
+            if member.tokens:
+                token = member.heartbeat.token
+                if token is not None and token in member.tokens:
+                    steps[token] = member.heartbeat.steps
+                else:
+                    steps[member.tokens[0]] = None
+        return steps
+
+    def kill(self, token: int, reason: str) -> None:
+        """End the worker that evaluates a task, see :meth:`Pool.kill`."""
+        for member in self._members:
+            if token in member.tokens:
+                member.condemned = reason
+                member.process.kill()
 
     @property
     def in_flight(self) -> list[int]:
@@ -161,7 +211,8 @@ class WorkerPool:
             except (EOFError, OSError):
                 member.process.join()
                 self._members[position] = self._start(member.device)
-                yield Died(tuple(member.tokens), _death(member.process.exitcode))
+                evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
+                yield Died(tuple(member.tokens), member.condemned or _death(member.process.exitcode), evaluated)
 
     def stop(self) -> None:
         """End all workers now, even in the middle of a task."""
@@ -179,11 +230,12 @@ def _death(exit_code: int | None) -> str:
     return f"worker process ended with exit code {exit_code}"
 
 
-def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
+def _serve(pipe: Connection, key: PlanKey, device: Device, heartbeat: Heartbeat) -> None:
     """The program of a worker process: evaluate tasks until the pipe closes."""
     # The terminal sends its signals to the whole process group; the parent alone decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    heartbeat.start()
     plan = plan_of(key)
     plan.evaluator(device)
     while True:
@@ -192,10 +244,12 @@ def _serve(pipe: Connection, key: PlanKey, device: Device) -> None:
         except EOFError:
             return
         reply: Finished | Failed
+        heartbeat.begin(token)
         try:
             reply = Finished(token, evaluate(plan, index, device))
         except Exception as error:
             reply = Failed(token, f"{type(error).__name__}: {error}")
+        heartbeat.end()
         try:
             pipe.send(reply)
         except OSError:

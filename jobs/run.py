@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 
 from db import Campaign, Delivery, Lease
 from db.states import Outcome
+from jobs.calls import GivenUp
 from jobs.effort import Effort
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
 from jobs.sources import TaskSource
+from jobs.watch import PATIENCE_SECONDS, Watch
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 
 READY_SECONDS = 0.05
@@ -87,6 +89,7 @@ class Run:
         stop_reason: Callable[[], str | None] = lambda: None,
         time_limit: float | None = None,
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """
         Args:
@@ -97,10 +100,12 @@ class Run:
             stop_reason: called often; a string stops the run at once ("SIGTERM").
             time_limit: seconds; no task starts that would probably end later.
             pool_of: makes the pool of workers, one per device.
+            patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
+                its process is killed.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._tell, self._say, self._stop_reason = tell, say, stop_reason
-        self._effort = Effort(time_limit)
+        self._effort, self._watch = Effort(time_limit), Watch(patience)
         self._stock: list[int] = []
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
@@ -132,6 +137,12 @@ class Run:
         """Run the loop; at its end, also after an error, stop the pool and give the leases back."""
         try:
             stopped = self._work(pool)
+        except GivenUp as error:
+            pool.stop()
+            self._say(
+                f"{error}: what was computed and not delivered is lost, {len(self._leases)} leases will expire"
+            )
+            return self._stop_reason()
         except BaseException:
             pool.stop()
             # When the ledger itself failed, this probably fails too; then the leases expire.
@@ -139,7 +150,10 @@ class Run:
                 self._give_back(Outcome.RELEASED, "the run ended with an error")
             raise
         pool.stop()
-        self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
+        try:
+            self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
+        except GivenUp as error:
+            self._say(f"{error}: {len(self._leases)} leases will expire")
         return stopped
 
     def _work(self, pool: Pool) -> str | None:
@@ -155,19 +169,41 @@ class Run:
                 self._feed(pool)
             if not pool.in_flight and (draining or self._source.exhausted):
                 return draining
+            if self._leases and all(lease.is_copy for lease in self._leases.values()) and self._source.finished:
+                return None  # others were faster with everything
             # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
-            self._source.attend(self._leases.values())
+            self._look(pool)
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
-            leases = self._source.lease(self._effort.batch(pool.idle_slots), self._leases.values())
+            wanted = self._effort.batch(pool.idle_slots)
+            leases = self._source.lease(wanted, self._leases.values(), pool.idle_workers)
+            if self._watch.pace is None:
+                self._watch.pace = self._source.pace  # until this run has a speed of its own
             stock = dict(zip(self._tokens, leases, strict=False))
             self._stock = list(stock)
             self._leases |= stock
         while self._stock and pool.idle_slots:
             token = self._stock.pop(0)
             pool.submit(token, self._leases[token].index)
+
+    def _look(self, pool: Pool) -> None:
+        """Renew the leases, and end the processes of tasks that take much too long."""
+        computing = pool.computing
+        steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
+        self._source.attend(self._leases.values(), steps)
+        self._watch.look(computing)
+        for token in computing:
+            lease = self._leases[token]
+            overdue = self._watch.overdue(token, lease.work)
+            if overdue:
+                reason = f"task {lease.index} {overdue} and {computing[token] or 0} steps: its process was killed"
+                try:
+                    pool.kill(token, reason)
+                except MachineFailed:
+                    self._source.die(self._leases.pop(token), reason)
+                    raise
 
     def _handle(self, messages: list[Finished | Failed | Died]) -> None:
         finished = [message for message in messages if isinstance(message, Finished)]
@@ -188,13 +224,17 @@ class Run:
         self._source.deliver(delivered)
         for lease, delivery in delivered:
             self._effort.finished(lease.work, delivery.evaluation.seconds)
+            self._watch.saw(lease.work, delivery.evaluation.seconds)
         self._tell(self._step())
 
     def _release(self, message: Died) -> None:
-        """Give back the tasks of a worker process that died: they did not fail themselves."""
-        leases = [self._leases.pop(token) for token in message.tokens]
-        self._source.release(leases, Outcome.PREEMPTED, message.reason)
+        """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""
+        leases = {token: self._leases.pop(token) for token in message.tokens}
         self._say(f"{message.reason}; its tasks go back to the queue")
+        evaluated = leases.pop(message.evaluated, None) if message.evaluated is not None else None
+        self._source.release(leases.values(), Outcome.PREEMPTED, message.reason)
+        if evaluated is not None and self._source.die(evaluated, message.reason):
+            return  # it was the task, and no fault of this machine
         self._effort.died(message.reason)
 
     def _give_back(self, outcome: Outcome, note: str | None) -> None:

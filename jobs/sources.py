@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from db import Campaign, Delivery, Lease, Ledger, Receipt
 from db.states import Outcome, TaskState
+from jobs.calls import GivenUp, PatientCalls
 from jobs.effort import LEASE_SECONDS
 from jobs.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -23,9 +24,12 @@ class TaskSource(Protocol):
     Attributes:
         wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
             a result ends the wait.
+        pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
+            enrolled; None: none was seen, or it has not enrolled.
     """
 
     wait_seconds: float
+    pace: float | None
 
     @property
     def tasks_done(self) -> int:
@@ -57,14 +61,23 @@ class TaskSource(Protocol):
         """Whether a run that holds no task should end, because it will get no more."""
         ...
 
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody, as far as the source knows."""
+        ...
+
     def useful(self, workers: int) -> int:
         """How many workers can find work, at most ``workers``; 0 when nothing is left to do."""
         ...
 
-    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
 
-        ``held``: all leases that the run has; others in its name go back at once.
+        Args:
+            count: how many at most.
+            held: all leases that the run has; others in its name go back at once.
+            idle: how many of its workers have nothing to do: when no task is ready they get copies of tasks that
+                others hold.
         """
         ...
 
@@ -76,12 +89,19 @@ class TaskSource(Protocol):
         """Note that the task itself failed."""
         ...
 
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task; returns whether the task was set aside for that."""
+        ...
+
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
         ...
 
-    def attend(self, leases: Collection[Lease]) -> None:
-        """Renew the leases that the run has, and send waiting results, when it is time to."""
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
+        """Renew the leases that the run has, and send waiting results, when it is time to.
+
+        ``steps``: how far the tasks are that are evaluated now, by attempt.
+        """
         ...
 
     def close(self) -> None:
@@ -99,6 +119,7 @@ class LedgerTasks:
         tasks_done: number of tasks that were done at the start, and of those that this worker added.
         work_done: work of these tasks.
         exhausted: whether the last attempt to lease tasks gave none.
+        pace: see :class:`TaskSource`.
     """
 
     wait_seconds = RESULT_SECONDS
@@ -109,6 +130,7 @@ class LedgerTasks:
         campaign: Campaign,
         identity: Identity,
         say: Callable[[str], None] = lambda message: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -116,19 +138,26 @@ class LedgerTasks:
             campaign: a campaign of this ledger.
             identity: of the worker that holds the leases.
             say: called with remarks for the user.
+            stop_reason: called often; a string ends the wait for a ledger that does not answer.
+
+        From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
         self._campaign, self._identity, self._say = campaign, identity, say
+        self._calls = PatientCalls(say, stop_reason)
         self._renewed = time.monotonic()
-        self._release_the_dead()
-        progress = campaign.progress()
+        self._calls.make(self._release_the_dead)
+        progress = self._calls.make(campaign.progress)
         self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
         self.work_done = progress.work.get(TaskState.DONE, 0.0)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._to_do = progress.to_do
         self.exhausted = False
+        self.pace: float | None = None
         if self._to_do:
             me = identity
-            ledger.enrol(me.worker_id, me.host, me.process, me.device_kind, me.kernels)
+            enrolment = me.worker_id, me.host, me.process, me.device_kind, me.kernels
+            self._calls.make(lambda: ledger.enrol(*enrolment))
+            self.pace = self._calls.make(lambda: campaign.pace(me.device_kind))
 
     @property
     def key(self) -> PlanKey:
@@ -142,23 +171,34 @@ class LedgerTasks:
 
     @property
     def set_aside(self) -> int:
-        """Number of tasks that failed too often."""
-        return self._campaign.standing().tasks.get(TaskState.SET_ASIDE, 0)
+        """Number of tasks that failed too often; 0 when the ledger is away and the run is to stop."""
+        try:
+            return self._calls.make(self._campaign.standing).tasks.get(TaskState.SET_ASIDE, 0)
+        except GivenUp:
+            return 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody."""
+        return self.exhausted and not self._calls.make(self._campaign.standing).unfinished
 
     def useful(self, workers: int) -> int:
         """At most one worker per ready task; one when others hold all tasks, in case they give one back."""
         return min(workers, max(1, self._ready_tasks)) if self._to_do else 0
 
-    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; when there is none the run may end."""
-        attempts = [lease.attempt for lease in held]
-        leases = self._campaign.lease(self._identity.worker_id, count, LEASE_SECONDS, attempts)
+        attempts, worker_id = [lease.attempt for lease in held], self._identity.worker_id
+        leases = self._calls.make(
+            lambda: self._campaign.lease(worker_id, count, LEASE_SECONDS, attempts, copies=idle)
+        )
         self.exhausted = not leases
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
         """Commit results, all in one transaction."""
-        receipts = self._campaign.deliver([delivery for _, delivery in finished])
+        deliveries = [delivery for _, delivery in finished]
+        receipts = self._calls.make(lambda: self._campaign.deliver(deliveries))
         for (lease, _), receipt in zip(finished, receipts, strict=True):
             if receipt.event is None:
                 self.tasks_done += 1
@@ -168,18 +208,28 @@ class LedgerTasks:
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
-        consequence = "is set aside" if self._campaign.fail(lease, reason) else "will be tried again"
+        is_set_aside = self._calls.make(lambda: self._campaign.fail(lease, reason))
+        consequence = "is set aside" if is_set_aside else "will be tried again"
         self._say(f"task {lease.index} failed and {consequence}: {reason}")
+
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task; after some deaths it is set aside."""
+        is_set_aside = self._calls.make(lambda: self._campaign.die(lease, reason))
+        if is_set_aside:
+            self._say(deadly(lease.index))
+        return is_set_aside
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
-        self._campaign.release(leases, outcome, note)
+        given_back = list(leases)
+        self._calls.make(lambda: self._campaign.release(given_back, outcome, note))
 
-    def attend(self, leases: Collection[Lease]) -> None:
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Renew the leases when a quarter of their time has passed."""
         if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
             self._renewed = time.monotonic()
-            self._campaign.renew(leases, LEASE_SECONDS)
+            renewed = list(leases)
+            self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
 
     def close(self) -> None:
         """Nothing to do: every result is in the ledger."""
@@ -189,6 +239,11 @@ class LedgerTasks:
         for holder in self._campaign.lease_holders():
             if is_dead(holder.host, holder.process):
                 self._campaign.release_worker(holder.worker_id, "its process is gone")
+
+
+def deadly(index: int) -> str:
+    """A remark for the user on a task that was set aside because processes died on it."""
+    return f"task {index} has ended too many worker processes and is set aside"
 
 
 def remark(index: int, receipt: Receipt) -> str:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from db import Standing
+from db.errors import ConnectionLost, LedgerBusy
+from jobs.calls import Calls, GivenUp
 from jobs.farm.client import ServerAway
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
@@ -46,6 +48,7 @@ class QueueKeeper:
         """
         self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
+        self._calls = Calls(stop_reason)
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
@@ -61,7 +64,9 @@ class QueueKeeper:
                 if self.top_up() is None:
                     return None
                 last_error = ""
-            except (SchedulerSilent, SubmissionRefused, ServerAway) as error:
+            except GivenUp:
+                return self._stop_reason()
+            except (SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy) as error:
                 # The number of missing elements is not known, or no more may be submitted: ask again later.
                 if str(error) != last_error:
                     self._say(f"{error}; asking again")
@@ -76,10 +81,11 @@ class QueueKeeper:
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused, ServerAway or WorkersEndAtOnce; elements that were submitted
-        before the error stay.
+        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or WorkersEndAtOnce;
+        elements that were submitted before the error stay.  Raises GivenUp when there is a reason to stop and the
+        ledger does not answer.
         """
-        standing = self._standing()
+        standing = self._calls.make(self._standing)
         if not standing.to_do:
             self._scheduler.cancel_pending(self._name)
             return None

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sqlalchemy import update
+
 from db import Campaign, Credential, Delivery, Lease, Ledger
+from db.models import Attempt
 from db.states import EventKind, Outcome, Role
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
@@ -57,6 +60,12 @@ def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
     for worker in workers:
         ledger.enrol(worker, f"host-{worker}", "1")
     return campaign
+
+
+def age(campaign: Campaign, seconds: float) -> None:
+    """Make all running attempts older, as if time had passed; their deadlines stay."""
+    with campaign.database.writing() as connection:
+        connection.execute(update(Attempt).where(Attempt.ended.is_(None)).values(granted=Attempt.granted - seconds))
 
 
 def finish(campaign: Campaign, worker: str) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "langford"]
 ELSEWHERE = "import platform, sys; platform.node = lambda: {!r}; from langford.cli.main import main; main()"
@@ -19,3 +20,14 @@ def command_on(host: str | None) -> list[str]:
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""
+
+
+def write_program(folder: Path) -> None:
+    """Write ``langford`` into a new folder, as an installation puts it on the PATH."""
+    folder.mkdir()
+    program = folder / "langford"
+    program.write_text(
+        f"#!{sys.executable} -P\nimport sys\nfrom langford.cli.main import main\n"
+        "if __name__ == '__main__':\n    sys.argv[0] = 'langford'\n    main()\n"
+    )
+    program.chmod(0o755)

@@ -1,7 +1,14 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
-    "0008": ["ALTER TABLE campaign DROP COLUMN seed"],
+    "0009": ["ALTER TABLE campaign DROP COLUMN seed"],
+    "0008": [
+        "DROP INDEX attempt_alone",
+        "ALTER TABLE attempt DROP COLUMN steps",
+        "ALTER TABLE attempt DROP COLUMN copied",
+        "ALTER TABLE attempt DROP COLUMN seconds",
+        "ALTER TABLE task DROP COLUMN deaths",
+    ],
     "0007": [
         "DROP TABLE voter",
         "DROP INDEX worker_voter",

@@ -23,6 +23,19 @@ class InProcessPool:
         return PREFETCH - len(self._waiting)
 
     @property
+    def idle_workers(self) -> int:
+        """One, when nothing was submitted."""
+        return int(not self._waiting)
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """Nothing is computed between two calls."""
+        return {}
+
+    def kill(self, token: int, reason: str) -> None:
+        """Never called: nothing is computed between two calls."""
+
+    @property
     def in_flight(self) -> list[int]:
         """Tokens of what was submitted."""
         return list(self._waiting)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import ipaddress
-import random
 import ssl
-import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
 from db import Credential, Delivery, Lease, Receipt
+from db.leasing import NO_STEPS
 from db.states import Outcome
 from jobs.farm import wire
 from jobs.farm.diagnosis import permanent
 from jobs.farm.listening import BadCertificate
+from jobs.farm.wire import BadMessage
 from jobs.identity import Identity
 from langford.errors import LangfordError
 
 TIMEOUT_SECONDS = 10.0
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 
 
 class ServerAway(LangfordError):
@@ -28,14 +28,14 @@ class ServerAway(LangfordError):
 
 
 class ServerRefuses(LangfordError):
-    """The server answers that it will not do this, now or later."""
+    """The server answers that it will not do this, now or later: the token, or the name, is wrong."""
 
 
-class RequestRefused(ServerRefuses):
-    """The server cannot read one request; it may take others."""
+class RequestRefused(ServerAway):
+    """The server, or something before it, cannot read one request; it may take others."""
 
 
-class NotEnrolled(LangfordError):
+class NotEnrolled(ServerAway):
     """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
 
 
@@ -53,35 +53,6 @@ class BadAddress(LangfordError):
 
 class ClearText(LangfordError):
     """A token would travel over a network without encryption."""
-
-
-class Backoff:
-    """When to ask again: each failure doubles the wait; a random part keeps workers from asking all at once."""
-
-    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> None:
-        self._first, self._longest = first, longest
-        self._failures = 0
-        self._next = 0.0
-
-    @property
-    def due(self) -> bool:
-        """Whether it is time to ask."""
-        return time.monotonic() >= self._next
-
-    def failed(self) -> None:
-        """Note that the server was away: wait longer."""
-        seconds = min(self._longest, self._first * 2**self._failures)
-        self._failures += 1
-        self.pause(seconds)
-
-    def succeeded(self) -> None:
-        """Note that the server answered: ask at once, and wait the shortest time after the next failure."""
-        self._failures = 0
-        self._next = 0.0
-
-    def pause(self, seconds: float) -> None:
-        """Ask again after a random part of these seconds, from half to all."""
-        self._next = time.monotonic() + seconds * random.uniform(0.5, 1.0)
 
 
 def is_this_machine(host: str) -> bool:
@@ -132,6 +103,8 @@ class RemoteCampaign:
             verify=context,
             headers={"Authorization": f"Bearer {token}"},
             timeout=TIMEOUT_SECONDS,
+            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            trust_env=not is_this_machine(parts.hostname),
         )
 
     def close(self) -> None:
@@ -140,7 +113,8 @@ class RemoteCampaign:
 
     def info(self) -> wire.CampaignInfo:
         """The campaign and how far it is."""
-        info = wire.info_of(self._call("GET", ""))
+        with _understood(self._address):
+            info = wire.info_of(self._call("GET", ""))
         self.uuid = self.uuid or info.uuid
         if info.uuid != self.uuid:
             raise CampaignReplaced(
@@ -149,25 +123,47 @@ class RemoteCampaign:
             )
         return info
 
-    def enrol(self, identity: Identity) -> None:
-        """Register this worker."""
-        self._call("POST", "/workers", **wire.identity_document(identity))
+    def enrol(self, identity: Identity) -> float | None:
+        """Register this worker; returns the pace of others like it, see Campaign.pace."""
+        with _understood(self._address):
+            return wire.pace_of(self._call("POST", "/workers", **wire.identity_document(identity)))
 
-    def lease(self, worker_id: str, count: int, seconds: float, held: Collection[int]) -> list[Lease]:
+    def lease(
+        self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> list[Lease]:
         """Lease up to ``count`` tasks of the campaign that was seen first for ``seconds``; raises NotEnrolled.
 
-        ``held``: all attempts that the worker has; others in its name go back at once.
+        Args:
+            worker_id: the worker.
+            count: how many at most.
+            seconds: until the deadline.
+            held: all attempts that the worker has; others in its name go back at once.
+            copies: how many copies of tasks that others hold, when none is ready.
         """
         campaign = self.uuid or self.info().uuid
-        fields = {"campaign": campaign, "worker": worker_id, "count": count, "seconds": seconds, "held": list(held)}
-        answer = wire.exactly(self._call("POST", "/leases", **fields), "leases")
-        return [wire.lease_of(document) for document in wire.several(answer["leases"])]
+        asked = {"worker": worker_id, "count": count, "seconds": seconds, "held": list(held), "copies": copies}
+        with _understood(self._address):
+            answer = wire.exactly(self._call("POST", "/leases", campaign=campaign, **asked), "leases")
+            return [wire.lease_of(document) for document in wire.several(answer["leases"])]
 
-    def renew(self, credentials: Collection[Credential], seconds: float) -> set[int]:
-        """Move deadlines to ``seconds`` from now; returns the attempts that still run."""
+    def renew(
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+    ) -> set[int]:
+        """Move deadlines to ``seconds`` from now; returns the attempts that still run.
+
+        ``steps``: how far the evaluation of some attempts is, by attempt.
+        """
         running: set[int] = set()
         for documents in _documents(credentials):
-            running.update(self._call("POST", "/renewals", attempts=documents, seconds=seconds)["running"])
+            made = [
+                [document["attempt"], steps[document["attempt"]]]
+                for document in documents
+                if document["attempt"] in steps
+            ]
+            with _understood(self._address):
+                answer = self._call("POST", "/renewals", attempts=documents, seconds=seconds, steps=made)
+                attempts = wire.several(wire.exactly(answer, "running")["running"])
+                running.update(wire.integer(attempt) for attempt in attempts)
         return running
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
@@ -177,14 +173,27 @@ class RemoteCampaign:
 
     def fail(self, credential: Credential, reason: str) -> bool:
         """Note that a task failed; returns whether it was set aside."""
+        return self._end(credential, "/failures", reason)
+
+    def die(self, credential: Credential, reason: str) -> bool:
+        """Note that the process died that evaluated a task; returns whether it was set aside."""
+        return self._end(credential, "/deaths", reason)
+
+    def _end(self, credential: Credential, path: str, reason: str) -> bool:
         document = wire.credential_document(credential)
-        return bool(self._call("POST", "/failures", **document, reason=reason[:1000])["set_aside"])
+        with _understood(self._address):
+            answer = wire.exactly(self._call("POST", path, **document, reason=reason[:1000]), "set_aside")
+            return bool(answer["set_aside"])
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
-        answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
-        return [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
+        with _understood(self._address):
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+            receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
+            if len(receipts) != len(deliveries):
+                raise wire.BadMessage(f"expected {len(deliveries)} receipts")
+            return receipts
 
     def _call(self, method: str, path: str, **fields: Any) -> Any:
         """Send one request; returns the document of the answer."""
@@ -199,21 +208,35 @@ class RemoteCampaign:
         self._answered = True
         try:
             document = response.json()
-        except ValueError:
-            document = {}
-        if not isinstance(document, dict):
-            document = {}
-        if response.status_code == 429 or response.status_code >= 500:
-            raise ServerAway(f"the server is busy: {document.get('error', response.status_code)}")
-        reason = document.get("error", response.status_code)
-        if response.status_code == 409:
+        except (ValueError, RecursionError):
+            document = None
+        status = response.status_code
+        # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
+        ours = isinstance(document, dict) and (status == 200 or "error" in document)
+        reason = document["error"] if ours and status != 200 else f"HTTP status {status}"
+        if status in (401, 403):
+            raise ServerRefuses(f"{self._address} refuses: {reason}")
+        if not ours:
+            kind = response.headers.get("content-type", "nothing").partition(";")[0]
+            raise ServerAway(f"no task server answers at {self._address}, but {reason} with {kind[:40]}")
+        if status == 200:
+            return document
+        if status == 409:
             raise NotEnrolled(f"{self._address}: {reason}")
-        if response.status_code == 410:
+        if status == 410:
             raise CampaignReplaced(f"the server has another campaign than before: {reason}")
-        if response.status_code != 200:
-            refusal = RequestRefused if response.status_code in (400, 413) else ServerRefuses
-            raise refusal(f"{self._address} refuses: {reason}")
-        return document
+        if status in (400, 413):
+            raise RequestRefused(f"{self._address} refuses a request: {reason}")
+        raise ServerAway(f"the server is busy: {reason}")
+
+
+@contextmanager
+def _understood(address: str) -> Iterator[None]:
+    """Raises ServerAway for an answer that is not what a task server says."""
+    try:
+        yield
+    except BadMessage as error:
+        raise ServerAway(f"{address} answers in another way than expected ({error})") from error
 
 
 def _documents(credentials: Collection[Credential]) -> Iterator[list[dict[str, Any]]]:

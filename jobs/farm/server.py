@@ -1,11 +1,12 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
     GET  /campaigns/NAME              reader  → the campaign and how far it is
-    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels}
-    POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held} → {leases}
-    POST /campaigns/NAME/renewals     worker  {attempts, seconds} → {running}
+    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels} → {pace}
+    POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held, copies} → {leases}
+    POST /campaigns/NAME/renewals     worker  {attempts, seconds, steps} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
     POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
+    POST /campaigns/NAME/deaths       worker  {attempt, nonce, reason} → {set_aside}
     POST /campaigns/NAME/results      worker  {deliveries} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
@@ -27,7 +28,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -129,6 +130,8 @@ def application(
             try:
                 document = await _document(request)
                 return JSONResponse(await run_in_threadpool(operation, ledger, campaign, token, document))
+            except ClientDisconnect:
+                return Response(status_code=400)  # nobody hears it
             except TooLarge:
                 return _error(413, f"a request may have {LARGEST_BODY} bytes: send less at a time")
             except BadMessage as error:
@@ -159,6 +162,7 @@ def application(
             route("/renewals", "POST", Role.WORKER, _renew),
             route("/releases", "POST", Role.WORKER, _release),
             route("/failures", "POST", Role.WORKER, _fail),
+            route("/deaths", "POST", Role.WORKER, _die),
             route("/results", "POST", Role.WORKER, _deliver),
             route("/retries", "POST", Role.ADMIN, _retry),
         ]
@@ -221,24 +225,25 @@ def _info(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict
 def _enrol(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     identity = wire.identity_of(document)
     ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels, token)
-    return {}
+    return {"pace": campaign.pace(identity.device_kind)}
 
 
 def _lease(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "campaign", "worker", "count", "seconds", "held")
+    fields = wire.exactly(document, "campaign", "worker", "count", "seconds", "held", "copies")
     if wire.identifier(fields["campaign"]) != campaign.uuid:
         # Nothing is granted: this worker would leave at once, and the tasks would wait for the end of its leases.
         raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
     worker_id, seconds = wire.text(fields["worker"]), _seconds(fields["seconds"])
     count = wire.integer(fields["count"], 1, wire.MOST_AT_ONCE)
     held = [wire.integer(attempt) for attempt in wire.several(fields["held"], wire.MOST_HELD)]
-    leases = campaign.lease(worker_id, count, seconds, held, token)
+    leases = campaign.lease(worker_id, count, seconds, held, token, wire.integer(fields["copies"]))
     return {"leases": [wire.lease_document(lease) for lease in leases]}
 
 
 def _renew(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "attempts", "seconds")
-    return {"running": sorted(campaign.renew(_credentials(fields), _seconds(fields["seconds"])))}
+    fields = wire.exactly(document, "attempts", "seconds", "steps")
+    credentials, steps = _credentials(fields), wire.steps_of(fields["steps"])
+    return {"running": sorted(campaign.renew(credentials, _seconds(fields["seconds"]), steps))}
 
 
 def _release(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
@@ -250,9 +255,18 @@ def _release(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> d
 
 
 def _fail(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
+    return {"set_aside": campaign.fail(*_end_of(document))}
+
+
+def _die(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
+    return {"set_aside": campaign.die(*_end_of(document))}
+
+
+def _end_of(document: Any) -> tuple[Credential, str]:
+    """Which attempt has ended, and why."""
     fields = wire.exactly(document, "attempt", "nonce", "reason")
     credential = wire.credential_of({name: fields[name] for name in ("attempt", "nonce")})
-    return {"set_aside": campaign.fail(credential, wire.text(fields["reason"]))}
+    return credential, wire.text(fields["reason"])
 
 
 def _deliver(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:

@@ -9,16 +9,17 @@ is put aside, and the work goes on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from db import Delivery, Lease, Receipt
 from db.states import EventKind, Outcome, TaskState
+from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
-from jobs.farm.client import Backoff, NotEnrolled, RemoteCampaign, RequestRefused, ServerAway
+from jobs.farm.client import NotEnrolled, RemoteCampaign, RequestRefused, ServerAway
 from jobs.farm.outbox import Outbox
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
 from jobs.identity import Identity
-from jobs.sources import remark
+from jobs.sources import deadly, remark
 from langford.errors import LangfordError
 from langford.methods import PlanKey, plan_of
 
@@ -40,6 +41,7 @@ class ServerTasks:
 
     Attributes:
         wait_seconds: see :class:`jobs.sources.TaskSource`.
+        pace: seconds per unit of work, see :class:`jobs.sources.TaskSource`; None before the worker is enrolled.
     """
 
     wait_seconds = WAIT_SECONDS
@@ -70,6 +72,7 @@ class ServerTasks:
         self._served = True
         self._away = False
         self._holding = False
+        self.pace: float | None = None
 
     @property
     def ready(self) -> bool:
@@ -115,16 +118,21 @@ class ServerTasks:
         standing = self._known.standing
         return not (standing.unfinished or standing.rechecking or (standing.rechecks and self._served))
 
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready or held by anybody."""
+        return not self._known.standing.unfinished
+
     def useful(self, workers: int) -> int:
         """All workers, unless the campaign is done: others may give tasks back at any time."""
         return workers if self._known.standing.to_do else 0
 
-    def lease(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; none while the server is away or has none."""
         if not self._asking.due:
             return []
         leases: list[Lease] = []
-        self._ask(lambda: leases.extend(self._fetch(count, held)))
+        self._ask(lambda: leases.extend(self._fetch(count, held, idle)))
         return leases
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
@@ -137,25 +145,34 @@ class ServerTasks:
         self._say(f"task {lease.index} failed: {reason}")
         self._ask(lambda: self._server.fail(lease, reason))
 
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task."""
+        set_aside: list[bool] = []
+        self._ask(lambda: set_aside.append(self._server.die(lease, reason)))
+        if any(set_aside):
+            self._say(deadly(lease.index))
+        return any(set_aside)
+
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished; when the server is away their leases expire."""
         self._ask(lambda: self._server.release(leases, outcome, note or "end"))
 
-    def attend(self, leases: Collection[Lease]) -> None:
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Send waiting results, and renew the leases when a quarter of their time has passed."""
         self._holding = bool(leases)
         self._flush()
         if time.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = time.monotonic()
-            self._ask(lambda: self._server.renew(leases, self._lease_seconds))
+            self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
 
     def close(self) -> None:
-        """Send waiting results once more, and give up the outbox."""
+        """Send waiting results once more, give up the outbox, and close the connection to the server."""
         if self._info is None and self._outbox.left_behind:
             self._ask(self._begin)
         if self._info is not None:
             self._flush(at_once=True)
         self._outbox.close()
+        self._server.close()
 
     @property
     def _known(self) -> CampaignInfo:
@@ -201,14 +218,14 @@ class ServerTasks:
         self._info = self._server.info()
         self._asking.succeeded()
 
-    def _fetch(self, count: int, held: Collection[Lease]) -> list[Lease]:
+    def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
         if not self._enrolled:
-            self._server.enrol(self._identity)
+            self.pace = self._server.enrol(self._identity)
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outbox.attempts
         try:
             leases = self._server.lease(
-                self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds, attempts
+                self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds, attempts, idle
             )
         except NotEnrolled:
             self._say("the server does not know this worker any more, as after a restored backup: it enrols again")

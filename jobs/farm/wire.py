@@ -195,13 +195,28 @@ def receipt_of(document: Any) -> Receipt:
 
 def lease_document(lease: Lease) -> dict[str, Any]:
     """A lease as JSON."""
-    return {**credential_document(lease), "index": lease.index, "work": lease.work}
+    return {**credential_document(lease), "index": lease.index, "work": lease.work, "copy": lease.is_copy}
 
 
 def lease_of(document: Any) -> Lease:
     """The lease in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "nonce", "index", "work")
-    return Lease(integer(fields["attempt"]), nonce(fields["nonce"]), integer(fields["index"]), real(fields["work"]))
+    fields = exactly(document, "attempt", "nonce", "index", "work", "copy")
+    credential = integer(fields["attempt"]), nonce(fields["nonce"])
+    return Lease(*credential, integer(fields["index"]), real(fields["work"]), fields["copy"] is True)
+
+
+def pace_of(document: Any) -> float | None:
+    """The pace in the answer to an enrolment; None when the server knows none.  Raises BadMessage."""
+    value = exactly(document, "pace")["pace"]
+    return None if value is None else real(value)
+
+
+def steps_of(values: Any) -> dict[int, int]:
+    """The steps of attempts, from pairs of both; raises BadMessage."""
+    pairs = several(values)
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise BadMessage("expected pairs of an attempt and its steps")
+    return {integer(attempt): integer(made) for attempt, made in pairs}
 
 
 def nonce(value: Any) -> str:

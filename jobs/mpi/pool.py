@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from jobs.evaluation import evaluate
 from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
+from langford.errors import MachineFailed
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
 
@@ -20,18 +22,38 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 
+class RankHangs(MachineFailed):
+    """A rank has evaluated a task for much too long."""
+
+
 class RankPool:
     """The ranks other than 0 as a :class:`jobs.pool.Pool`; each of them runs :func:`serve`."""
 
     def __init__(self, communicator: Intracomm) -> None:
         self._communicator = communicator
-        self._tokens: dict[int, set[int]] = {rank: set() for rank in range(1, communicator.size)}
+        self._tokens: dict[int, deque[int]] = {rank: deque() for rank in range(1, communicator.size)}
         self._stopped = False
 
     @property
     def idle_slots(self) -> int:
         """How many more tasks the ranks can take now."""
         return sum(PREFETCH - len(tokens) for tokens in self._tokens.values())
+
+    @property
+    def idle_workers(self) -> int:
+        """How many ranks have nothing to do."""
+        return sum(not tokens for tokens in self._tokens.values())
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """The oldest task of each rank; ranks do not report their steps."""
+        return {tokens[0]: 0 for tokens in self._tokens.values() if tokens}
+
+    def kill(self, token: int, reason: str) -> None:
+        """Raises RankHangs: MPI has no way to end one rank alone."""
+        for rank, tokens in self._tokens.items():
+            if token in tokens:
+                raise RankHangs(f"rank {rank}: {reason}; run the same command again to go on")
 
     @property
     def in_flight(self) -> list[int]:
@@ -41,7 +63,7 @@ class RankPool:
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy rank, see :meth:`jobs.pool.Pool.submit`."""
         rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
-        self._tokens[rank].add(token)
+        self._tokens[rank].append(token)
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:

@@ -19,6 +19,7 @@ from langford.cli.options import (
     device_option,
     json_option,
     ledger_option,
+    patience_option,
     time_limit_option,
     workers_option,
 )
@@ -32,10 +33,18 @@ from langford.cli.running import (
     work_off,
 )
 from langford.devices import CPU, Device, devices
+from langford.errors import LangfordError
 from langford.methods import Method, PlanKey, candidates
 
 GPU_TASK_SECONDS = 20.0
 """Time of a task on a GPU, unless --task-time or --depth is given."""
+
+NAMED = 10
+"""Workers that a message names at most."""
+
+
+class NoSuchWorker(LangfordError):
+    """A worker of that name holds no task of the campaign."""
 
 
 @click.command(
@@ -59,6 +68,7 @@ aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal
 @workers_option
 @device_option
 @time_limit_option
+@patience_option
 @json_option
 @click.pass_context
 def run(
@@ -69,6 +79,7 @@ def run(
     workers: int | None,
     device: str,
     time_limit: float | None,
+    patience: float,
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
@@ -88,7 +99,7 @@ def run(
         campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
         if key is None and choice.reason:
             display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
-        report = work_off(ledger, campaign, chosen_devices, stop, time_limit)
+        report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
         context.exit(conclude(campaign, report, stop, as_json))
 
 
@@ -154,13 +165,56 @@ def result(
     context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first))
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford release langford-24-polyphase-12
+  langford release langford-24-polyphase-12 --worker node17
+
+Workers that live go on: they lease other tasks, and their late results count."""
+)
+@click.argument("name")
+@click.option(
+    "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
+)
+@ledger_option
+@json_option
+def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
+    """Take tasks back from the workers that hold them, so that others get them at once."""
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        note = "taken back by the operator"
+        holders = campaign.lease_holders()
+        if worker is None:
+            taken = campaign.take_back(note)
+        else:
+            known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
+            holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
+            if not holders:
+                raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
+            taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
+    if as_json:
+        display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
+    else:
+        print(f"{taken} tasks of {len(holders)} workers go back to the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford retry langford-24-polyphase-12"""
+)
 @click.argument("name")
 @ledger_option
-def retry(name: str, address: str) -> None:
+@json_option
+def retry(name: str, address: str, as_json: bool) -> None:
     """Put the tasks that were set aside back into the queue."""
     with Ledger(address) as ledger:
-        print(f"{ledger.campaign(name).reopen()} tasks go back to the queue")
+        reopened = ledger.campaign(name).reopen()
+    if as_json:
+        display.print_json({"campaign": name, "reopened": reopened})
+    else:
+        print(f"{reopened} tasks go back to the queue")
 
 
 @click.command(
@@ -176,6 +230,7 @@ Examples:
 @click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
 @click.option("--all", "everything", is_flag=True, help="All results.")
 @ledger_option
+@json_option
 def recheck(
     name: str,
     task_lists: tuple[list[int], ...],
@@ -183,6 +238,7 @@ def recheck(
     kernel: str | None,
     everything: bool,
     address: str,
+    as_json: bool,
 ) -> None:
     """Put results in question: others evaluate them again, and the merge waits for that.
 
@@ -201,6 +257,9 @@ def recheck(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
+    if as_json:
+        display.print_json({"campaign": name, "questioned": sorted(questioned)})
+        return
     print(
         f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
     )

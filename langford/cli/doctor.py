@@ -12,7 +12,12 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford doctor
+  langford doctor --json"""
+)
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:

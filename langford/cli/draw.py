@@ -10,7 +10,7 @@ from rich.console import Console
 from langford import drawing, explicit
 from langford.cli import display
 from langford.cli.option_groups import ProblemOptions, problem_options
-from langford.cli.options import seed_option
+from langford.cli.options import json_option, seed_option
 from langford.cli.parameter_types import integers
 from langford.errors import BadProblem
 
@@ -26,7 +26,10 @@ Examples:
 @click.option("--cubes", type=integers, metavar="K,K,…", help="Draw this arrangement instead of a random one.")
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
-def draw(chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None) -> None:
+@json_option
+def draw(
+    chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None, as_json: bool
+) -> None:
     """Draw an arrangement as coloured cubes and arcs."""
     if cubes is None:
         with display.said_when_slow("no arrangement yet; the search goes on, Ctrl-C ends it"):
@@ -42,6 +45,9 @@ def draw(chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out:
             )
     if out is not None:
         drawing.save(arrangement, out)
+    if as_json:
+        display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
+    if as_json or out is not None:
         return
     console = Console()
     console.print(drawing.text(arrangement), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)

@@ -10,8 +10,11 @@ import click
 from db import Campaign, Ledger
 from db.states import TaskState
 from jobs import exchange, signing
+from jobs.agreement import agreement
+from jobs.run import result
+from langford.cli import display
 from langford.cli.exit_codes import ExitCode
-from langford.cli.options import ledger_option, sign_option
+from langford.cli.options import json_option, ledger_option, sign_option
 from langford.cli.running import print_result
 from langford.durable import replace_file
 
@@ -26,15 +29,27 @@ Examples:
 @ledger_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
 @sign_option
-def export(name: str, address: str, out: Path | None, key: Path | None) -> None:
+@json_option
+def export(name: str, address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import."""
     with Ledger(address) as ledger:
         exported = ledger.campaign(name).export()
     file = out or Path(f"{name}.jsonl.gz")
     replace_file(file, exported.to_bytes())
+    signature = None if key is None else signing.sign(file, key)
+    if as_json:
+        document = {
+            "campaign": name,
+            "results": len(exported.results),
+            "tasks": exported.tasks,
+            "file": str(file),
+            "signature": None if signature is None else str(signature),
+        }
+        display.print_json(document)
+        return
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
-    if key is not None:
-        print(f"signed in {signing.sign(file, key)}")
+    if signature is not None:
+        print(f"signed in {signature}")
 
 
 @click.command(
@@ -46,8 +61,9 @@ Examples:
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @ledger_option
+@json_option
 @click.pass_context
-def import_(context: click.Context, files: tuple[Path, ...], address: str) -> None:
+def import_(context: click.Context, files: tuple[Path, ...], address: str, as_json: bool) -> None:
     """Take exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
@@ -57,16 +73,32 @@ def import_(context: click.Context, files: tuple[Path, ...], address: str) -> No
     codes = {ExitCode.DONE}
     exports = map(exchange.validated, files)
     first = next(exports)
+    imported: list[dict[str, object]] = []
+    counts: list[dict[str, object]] = []
     # Only now: a file that is refused creates no ledger.
     with Ledger(address, create=True) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
             campaign, events = exchange.take_export(ledger, export)
-            by_kind = {kind: events.count(kind) for kind in dict.fromkeys(events) if kind}
-            notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
-            print(f"{file}: {events.count(None)} new results of {campaign.name}{notes}")
+            by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
+            new = events.count(None)
+            imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind})
+            if not as_json:
+                notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
+                print(f"{file}: {new} new results of {campaign.name}{notes}")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
-                codes.add(print_result(campaign, as_json=False))
+                codes.add(_add_count(counts, campaign) if as_json else print_result(campaign, as_json=False))
+    if as_json:
+        display.print_json({"files": imported, "counts": counts})
     context.exit(max(codes))
+
+
+def _add_count(counts: list[dict[str, object]], campaign: Campaign) -> ExitCode:
+    """Merge a campaign and note its count; returns CHECK_FAILED when it is wrong, else DONE."""
+    count = result(campaign)
+    comparison = agreement(campaign.problem, count.published)
+    checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}
+    counts.append({"campaign": campaign.name, **checked})
+    return ExitCode.CHECK_FAILED if comparison.agrees is False else ExitCode.DONE

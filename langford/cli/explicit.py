@@ -44,7 +44,11 @@ def list_(
     with display.said_when_slow(f"no arrangement yet; the search goes on{advice}") as found:
         listed = _noting(listed, found)
         if only_count:
-            print(sum(1 for _ in listed))
+            number = sum(1 for _ in listed)
+            if as_json:
+                display.print_json({"problem": problem.name, "count": str(number)})
+            else:
+                print(number)
         elif as_json:
             display.print_json([list(arrangement) for arrangement in listed])
         else:

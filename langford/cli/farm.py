@@ -27,6 +27,7 @@ from langford.cli.options import (
     insecure_option,
     json_option,
     ledger_option,
+    patience_option,
     replicate_option,
     time_limit_option,
     token_of,
@@ -59,19 +60,26 @@ class NoServer(LangfordError):
 @click.command(
     epilog="""\b
 Examples:
-  langford create langford 27 --depth 16 --ledger postgresql://host/records"""
+  langford create langford 24 --depth 12
+  langford create langford 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
 @replicate_option
 @ledger_option
-def create(chosen: CampaignOptions, replicate: float | None, address: str) -> None:
+@json_option
+def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
     key = chosen.key()
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
-        print(f"{campaign.name}: {campaign.tasks:,} tasks in {ledger.database.where}")
+        where = ledger.database.where
+        if as_json:
+            document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
+            display.print_json(document)
+        else:
+            print(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
 
 
 @click.command(
@@ -115,13 +123,20 @@ def token(
         if listing:
             _list_tokens(campaign, as_json)
         elif revoke is not None:
-            print(f"{_revoke(campaign, revoke)} tokens revoked")
+            revoked = _revoke(campaign, revoke)
+            if as_json:
+                display.print_json({"campaign": name, "revoked": revoked})
+            else:
+                print(f"{revoked} tokens revoked")
         else:
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
-            if out is None:
-                print(made)
-            else:
+            if out is not None:
                 replace_file(out, f"{made}\n".encode(), private=True)
+            if as_json:
+                kept = {"token": made} if out is None else {"file": str(out)}
+                display.print_json({"campaign": name, "role": role, "label": label, **kept})
+            elif out is None:
+                print(made)
 
 
 def _revoke(campaign: Campaign, which: str) -> int:
@@ -223,6 +238,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
 @workers_option
 @device_option
 @time_limit_option
+@patience_option
 @click.option(
     "--lease",
     type=FiniteRange(min=1, max=86_400),
@@ -230,6 +246,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     show_default=True,
     help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
 )
+@json_option
 @click.pass_context
 def work(
     context: click.Context,
@@ -241,7 +258,9 @@ def work(
     workers: int | None,
     device: str,
     time_limit: float | None,
+    patience: float,
     lease: float,
+    as_json: bool,
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
@@ -252,12 +271,29 @@ def work(
     results = Outbox(outbox or state_home / "langford" / "outbox", identity, display.say)
     results.prepare()
     source = ServerTasks(server, results, identity, display.say, lease)
-    report = Run(source, chosen_devices, say=display.say, stop_reason=stop.reason, time_limit=time_limit).run()
+    run = Run(
+        source,
+        chosen_devices,
+        say=display.say,
+        stop_reason=stop.reason,
+        time_limit=time_limit,
+        patience=patience,
+    )
+    report = run.run()
     waiting = results.count
     remark = f", {waiting} results wait in {results.folder}" if waiting else ""
     display.say(f"{report.tasks_here} tasks done here{remark}")
     if source.rechecks and not report.stopped:
         display.say(f"{source.rechecks} results wait for workers of other hosts, with other tokens")
+    if as_json:
+        document = {
+            "campaign": server.name,
+            "tasks_done": report.tasks_here,
+            "results_waiting": waiting,
+            "set_aside": report.set_aside,
+            "stopped": report.stopped,
+        }
+        display.print_json(document)
     if stop.received:
         context.exit(code_of_signal(stop.received))
     if report.stopped or waiting:

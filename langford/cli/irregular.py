@@ -19,6 +19,7 @@ from jobs.mpi.world import world
 from jobs.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.lazy import ListingGroup
 from langford.cli.options import copies_option, json_option, ledger_option, variant_argument
 from langford.cli.parameter_types import FiniteRange, numbers
 from langford.devices import CPU, KINDS
@@ -41,7 +42,7 @@ one_device_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def irregular() -> None:
     """Measure searches and farms by trees, cycles and graphs; run Graph500."""
     require_scipy()

@@ -1,13 +1,17 @@
-"""A group of commands that imports the module of a command when it is called: so every command starts fast."""
+"""Groups of commands whose help shows every summary whole, and one that imports a command when it is called."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import click
+from click.shell_completion import CompletionItem
 
 from langford.loading import load
+
+SUMMARY_LENGTH = 1000
+"""Characters of a summary, at most: all of it."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +21,12 @@ class LazyCommand:
     Attributes:
         reference: "module:name", for :func:`langford.loading.load`.
         short_help: its line in the help of the group: the first sentence of its own help.
+        section: the heading under which the help of the group lists it.
     """
 
     reference: str
     short_help: str
+    section: str
 
     def load(self) -> click.Command:
         """Import the module of the command; returns the command."""
@@ -28,11 +34,30 @@ class LazyCommand:
         return command
 
 
-class LazyGroup(click.Group):
-    """A group of :class:`LazyCommand`; its help imports none of them.
+class ListingGroup(click.Group):
+    """A group whose help lists its commands by sections; a long summary goes on in the next line."""
+
+    def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
+        """(section, name, summary) of every command, in the order of the listing."""
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                yield "Commands", name, command.get_short_help_str(SUMMARY_LENGTH)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, the summaries below one another."""
+        lines = list(self.lines(ctx))
+        longest = max(len(name) for _, name, _ in lines)
+        for section in dict.fromkeys(section for section, _, _ in lines):
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(longest), summary) for of, name, summary in lines if of == section])
+
+
+class LazyGroup(ListingGroup):
+    """A group of :class:`LazyCommand`; its help and the completion of their names import none of them.
 
     Attributes:
-        table: the commands by name.
+        table: the commands by name, in the order of the listing.
     """
 
     def __init__(self, *args: object, table: Mapping[str, LazyCommand], **options: object) -> None:
@@ -48,10 +73,13 @@ class LazyGroup(click.Group):
         lazy = self.table.get(cmd_name)
         return lazy.load() if lazy else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands from the table alone, one line for each, as click does."""
-        names = self.list_commands(ctx)
-        width = formatter.width - 6 - max(map(len, names))
-        lines = {name: click.Command(name, help=self.table[name].short_help) for name in names}
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line.get_short_help_str(width)) for name, line in lines.items()])
+    def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
+        """(section, name, summary) of every command, from the table alone."""
+        for name, lazy in self.table.items():
+            yield lazy.section, name, lazy.short_help
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the word that a user began can become: an option of the group, or a command of the table."""
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [*(CompletionItem(name, help=self.table[name].short_help) for name in names), *options]

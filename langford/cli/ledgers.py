@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from db import Database, copying
 from db.schema import SCHEMA
+from langford.cli import display
+from langford.cli.lazy import ListingGroup
+from langford.cli.options import json_option
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def ledger() -> None:
     """Work on a ledger as a whole."""
 
@@ -21,18 +26,32 @@ Examples:
 )
 @click.argument("source")
 @click.argument("target")
-def copy(source: str, target: str) -> None:
+@json_option
+def copy(source: str, target: str, as_json: bool) -> None:
     """Copy the ledger SOURCE to TARGET, a new file or an empty database, and compare them.
 
     Row counts and checksums of every table must agree, or nothing is kept.
     """
-    for table in copying.copy(source, target):
+    tables = copying.copy(source, target)
+    if as_json:
+        display.print_json([asdict(table) for table in tables])
+        return
+    for table in tables:
         print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
 
 
-@ledger.command()
+@ledger.command(
+    epilog="""\b
+Examples:
+  langford ledger upgrade langford.db
+  langford ledger upgrade postgresql://host/langford"""
+)
 @click.argument("where")
-def upgrade(where: str) -> None:
+@json_option
+def upgrade(where: str, as_json: bool) -> None:
     """Bring a ledger of an earlier version to this version's schema."""
     with Database(where, upgrade=True) as database:
-        print(f"{database.where} has schema {SCHEMA}")
+        if as_json:
+            display.print_json({"ledger": database.where, "schema": SCHEMA})
+        else:
+            print(f"{database.where} has schema {SCHEMA}")

@@ -15,68 +15,115 @@ from langford.cli.lazy import LazyCommand, LazyGroup
 from langford.cli.packages import require_own_packages
 from langford.cli.terminal import plain
 from langford.errors import LangfordError
+from langford.loading import load
+
+COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
 COMMANDS = {
-    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly."),
+    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly.", COUNT),
     "estimate": LazyCommand(
-        "langford.cli.counting:estimate", "Estimate a count by Knuth's random walks, with its standard error."
+        "langford.cli.counting:estimate",
+        "Estimate a count by Knuth's random walks, with its standard error.",
+        COUNT,
     ),
-    "list": LazyCommand("langford.cli.explicit:list_", "List explicit arrangements, mirror images once."),
-    "draw": LazyCommand("langford.cli.draw:draw", "Draw an arrangement as coloured cubes and arcs."),
     "run": LazyCommand(
-        "langford.cli.campaigns:run", "Create or resume a campaign and work it off on this machine."
+        "langford.cli.campaigns:run",
+        "Create or resume a campaign and work it off on this machine.",
+        CAMPAIGNS,
     ),
+    "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are.", CAMPAIGNS),
     "result": LazyCommand(
         "langford.cli.campaigns:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
+        CAMPAIGNS,
     ),
     "verify": LazyCommand(
-        "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare."
+        "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare.", CAMPAIGNS
+    ),
+    "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results.", CAMPAIGNS),
+    "retry": LazyCommand(
+        "langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
-        "langford.cli.confirm:confirm", "Count a campaign's problem again in another way, and compare the counts."
+        "langford.cli.confirm:confirm",
+        "Count a campaign's problem again in another way, and compare the counts.",
+        CAMPAIGNS,
     ),
-    "retry": LazyCommand("langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue."),
+    "release": LazyCommand(
+        "langford.cli.campaigns:release",
+        "Take tasks back from the workers that hold them, so that others get them at once.",
+        FARM,
+    ),
     "recheck": LazyCommand(
-        "langford.cli.campaigns:recheck", "Put results in question: others evaluate them again."
+        "langford.cli.campaigns:recheck",
+        "Put results in question: others evaluate them again, and the merge waits for that.",
+        CAMPAIGNS,
     ),
-    "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are."),
-    "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results."),
     "export": LazyCommand(
         "langford.cli.exchange:export",
         "Write a campaign's results, checksummed, to a file that another ledger can import.",
+        CAMPAIGNS,
     ),
     "import": LazyCommand(
-        "langford.cli.exchange:import_", "Take exported results into a ledger; repeating it changes nothing."
+        "langford.cli.exchange:import_",
+        "Take exported results into a ledger; repeating it changes nothing.",
+        CAMPAIGNS,
     ),
-    "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole."),
+    "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
-        "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come."
+        "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come.", FARM
     ),
     "token": LazyCommand(
-        "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash."
+        "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
     ),
     "serve": LazyCommand(
-        "langford.cli.farm:serve", "Hand out the tasks of campaigns to workers anywhere, and take their results."
+        "langford.cli.farm:serve",
+        "Hand out the tasks of campaigns to workers anywhere, and take their results.",
+        FARM,
     ),
-    "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done."),
+    "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done.", FARM),
     "mpi": LazyCommand(
-        "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun."
+        "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun.", CLUSTER
     ),
-    "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster."),
+    "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster.", CLUSTER),
+    "list": LazyCommand("langford.cli.explicit:list_", "List explicit arrangements, mirror images once.", EXPLORE),
+    "draw": LazyCommand("langford.cli.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE),
+    "doctor": LazyCommand(
+        "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install.", EXPLORE
+    ),
+    "tune": LazyCommand(
+        "langford.cli.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
+    ),
     "irregular": LazyCommand(
         "langford.cli.irregular:irregular",
         "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+        EXPLORE,
     ),
-    "doctor": LazyCommand(
-        "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install."
-    ),
-    "tune": LazyCommand("langford.cli.tune:tune", "Count one problem with many settings, and keep the fastest."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__)
+def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print the version and the hash of the code that computes, and end."""
+    if wanted and not context.resilient_parsing:
+        # Loaded now: it takes time, and no other command needs it at the start.
+        kernel_hash = load("langford.provenance:kernel_hash")
+        print(f"langford {__version__}, kernels {kernel_hash()}")
+        context.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, and the hash of the code that computes, and exit.",
+)
 def cli() -> None:
     """Count Langford pairings and their relatives, exactly.
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import click
 
+from jobs.watch import PATIENCE_SECONDS
 from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration
 from langford.devices import KINDS, cores
@@ -86,6 +87,14 @@ workers_option = click.option(
 )
 time_limit_option = click.option(
     "--time-limit", type=duration, metavar="TIME", help="Stop before this time is over: seconds or HH:MM:SS."
+)
+patience_option = click.option(
+    "--patience",
+    type=duration,
+    default=str(int(PATIENCE_SECONDS)),
+    show_default=True,
+    metavar="TIME",
+    help="A task that takes longer than this, and much longer than it should, has its process killed.",
 )
 
 

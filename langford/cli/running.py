@@ -11,10 +11,12 @@ import click
 
 from db import Campaign, Ledger
 from db.states import TaskState
+from jobs.calls import GivenUp
 from jobs.identity import Identity
 from jobs.pool import Pool, WorkerPool
 from jobs.run import Run, RunReport, Step, result
 from jobs.sources import LedgerTasks
+from jobs.watch import PATIENCE_SECONDS
 from langford.cli import display
 from langford.cli.answer import other_method, print_answer
 from langford.cli.exit_codes import ExitCode, code_of_signal
@@ -77,6 +79,7 @@ def work_off(
     stop: StopSignals,
     time_limit: float | None,
     pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
+    patience: float = PATIENCE_SECONDS,
 ) -> RunReport:
     """Run a campaign of a ledger and show its progress; the other arguments are those of :class:`jobs.run.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
@@ -85,8 +88,12 @@ def work_off(
         line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
 
     with line.shown():
-        source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark)
-        return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of).run()
+        try:
+            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+        except GivenUp as error:
+            line.remark(str(error))
+            return RunReport(0, 0.0, stop.reason(), 0)
+        return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of, patience).run()
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:

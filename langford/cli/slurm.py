@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -16,20 +15,13 @@ from db.database import without_password
 from jobs.farm.client import RemoteCampaign
 from langford.cli import display
 from langford.cli.exit_codes import code_of_signal
-from langford.cli.option_groups import gathered
-from langford.cli.options import (
-    certificate_option,
-    device_option,
-    insecure_option,
-    ledger_option,
-    token_of,
-    token_option,
-)
-from langford.cli.parameter_types import duration
+from langford.cli.job_options import JobOptions, QueueOptions, job_options, queue_options
+from langford.cli.lazy import ListingGroup
+from langford.cli.options import json_option, token_of
 from langford.cli.running import StopSignals
 from langford.devices import CPU
 from langford.errors import LangfordError
-from slurm import QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
+from slurm import QueueKeeper, SlurmScheduler, array_script, reservation_script
 from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
@@ -40,122 +32,9 @@ class LedgerOnOneMachine(LangfordError):
     """Workers on other machines cannot use a SQLite file."""
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def slurm() -> None:
     """Work off campaigns on a SLURM cluster."""
-
-
-@dataclass(frozen=True)
-class JobOptions:
-    """The options of every job.
-
-    Attributes:
-        partition: see :class:`slurm.Resources`, like the following fields up to ``extra``.
-        seconds: time limit.
-        gres: generic resources.
-        cpus: cores per task.
-        account: the account that pays.
-        qos: quality of service.
-        extra: further options of sbatch.
-        setup: lines of shell before the program.
-        logs: folder for the output of the jobs.
-        dry_run: whether to print the script and submit nothing.
-    """
-
-    partition: str | None
-    seconds: float
-    gres: str | None
-    cpus: int | None
-    account: str | None
-    qos: str | None
-    extra: tuple[str, ...]
-    setup: tuple[str, ...]
-    logs: Path
-    dry_run: bool
-
-    def resources(self) -> Resources:
-        """The resources that a job asks for."""
-        return Resources(
-            int(self.seconds),
-            self.partition,
-            self.gres,
-            self.cpus,
-            self.account,
-            self.qos,
-            self.extra,
-            Path.cwd(),
-        )
-
-
-job_options = gathered(
-    "job",
-    JobOptions,
-    click.option("--partition"),
-    click.option(
-        "--time",
-        "seconds",
-        type=duration,
-        required=True,
-        metavar="TIME",
-        help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
-    ),
-    click.option("--gres", help="Generic resources, like gpu:1."),
-    click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
-    click.option("--account"),
-    click.option("--qos"),
-    click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
-    click.option("--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."),
-    click.option(
-        "--logs",
-        type=click.Path(path_type=Path),
-        default="slurm-logs",
-        show_default=True,
-        help="Folder for the jobs' output.",
-    ),
-    click.option("--dry-run", is_flag=True, help="Print the script, submit nothing."),
-)
-
-
-@dataclass(frozen=True)
-class QueueOptions:
-    """The options of the workers of a campaign.
-
-    Attributes:
-        max_queued: number of array elements that wait or run at any time.
-        address: of the ledger, a file or database URL, for workers without a server.
-        server: URL of the task server; None: the workers use the ledger.
-        token_file: contains the token for the server.
-        certificate: of the server, to trust.
-        insecure: whether the token may travel without encryption.
-        device: "cpu" or "cuda".
-    """
-
-    max_queued: int
-    address: str
-    server: str | None
-    token_file: Path | None
-    certificate: Path | None
-    insecure: bool
-    device: str
-
-
-queue_options = gathered(
-    "queue",
-    QueueOptions,
-    click.option(
-        "--max-queued",
-        type=click.IntRange(min=1),
-        default=256,
-        show_default=True,
-        help="Array elements waiting or running at any time.",
-    ),
-    ledger_option,
-    click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
-    token_option,
-    certificate_option,
-    insecure_option,
-    device_option,
-)
 
 
 @slurm.command(
@@ -168,10 +47,16 @@ Examples:
 @click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
-def submit(name: str, queue: QueueOptions, job: JobOptions) -> None:
+@json_option
+def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
     """Fill the queue with workers of a campaign, once."""
-    keeper = _keeper(name, queue, job)
-    if keeper is not None and keeper.top_up() is None:
+    keeper = _keeper(name, queue, job, as_json)
+    if keeper is None:
+        return
+    submitted = keeper.top_up()
+    if as_json:
+        display.print_json({"campaign": name, "done": submitted is None, "submitted": submitted or 0})
+    elif submitted is None:
         print(f"{name} is done")
 
 
@@ -186,18 +71,22 @@ Ctrl-C or SIGTERM end this command; the workers go on.  Exit codes: 0 done, 128 
 @click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
+@json_option
 @click.pass_context
-def keep(context: click.Context, name: str, queue: QueueOptions, job: JobOptions) -> None:
+def keep(context: click.Context, name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
     """Keep the queue filled with workers until the campaign is done."""
     stop = StopSignals()
-    keeper = _keeper(name, queue, job, stop.reason)
+    keeper = _keeper(name, queue, job, as_json, stop.reason)
     if keeper is None:
         return
     with held(job.logs / name / "keeper.lock"):
         keeper.run()
+    if as_json:
+        display.print_json({"campaign": name, "done": stop.received is None})
     if stop.received:
         context.exit(code_of_signal(stop.received))
-    print(f"{name} is done")
+    if not as_json:
+        print(f"{name} is done")
 
 
 @slurm.command(
@@ -214,8 +103,15 @@ Examples:
 @click.option("--launcher", default="mpirun", show_default=True, help="What starts the ranks.")
 @click.option("--name", default="langford-mpi", show_default=True, help="The job's name.")
 @job_options
+@json_option
 def reserve(
-    arguments: tuple[str, ...], nodes: int, tasks_per_node: int, launcher: str, name: str, job: JobOptions
+    arguments: tuple[str, ...],
+    nodes: int,
+    tasks_per_node: int,
+    launcher: str,
+    name: str,
+    job: JobOptions,
+    as_json: bool,
 ) -> None:
     """Submit one job that runs `langford mpi ARGUMENTS` on whole nodes."""
     command = [*LANGFORD, "mpi", *arguments]
@@ -230,14 +126,30 @@ def reserve(
         job.setup,
     )
     if job.dry_run:
-        print(script, end="")
+        _print_script(script, as_json)
         return
     job.logs.mkdir(parents=True, exist_ok=True)
-    print(f"job {SlurmScheduler().submit(script)}")
+    number = SlurmScheduler().submit(script)
+    if as_json:
+        display.print_json({"job": number})
+    else:
+        print(f"job {number}")
+
+
+def _print_script(script: str, as_json: bool) -> None:
+    """Print the script of a job that is not submitted."""
+    if as_json:
+        display.print_json({"script": script})
+    else:
+        print(script, end="")
 
 
 def _keeper(
-    name: str, queue: QueueOptions, job: JobOptions, stop_reason: Callable[[], str | None] = lambda: None
+    name: str,
+    queue: QueueOptions,
+    job: JobOptions,
+    as_json: bool,
+    stop_reason: Callable[[], str | None] = lambda: None,
 ) -> QueueKeeper | None:
     """Make the folder for the logs of a campaign and the keeper of its queue.
 
@@ -254,7 +166,7 @@ def _keeper(
         return array_script(name, elements, resources, logs, command, job.setup)
 
     if job.dry_run:
-        print(script(queue.max_queued), end="")
+        _print_script(script(queue.max_queued), as_json)
         return None
     logs.mkdir(parents=True, exist_ok=True)
     return QueueKeeper(

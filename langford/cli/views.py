@@ -16,7 +16,12 @@ from langford.cli.options import json_option, ledger_option
 from langford.cli.terminal import plain
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford status
+  langford status langford-24-polyphase-12 --ledger records.db --json"""
+)
 @click.argument("name", required=False)
 @ledger_option
 @json_option
@@ -79,7 +84,13 @@ def _share(total_work: float, work_by_state: dict[str, float]) -> float:
     return work_by_state.get("done", 0.0) / total_work if total_work else 1.0
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  langford tasks langford-24-polyphase-12
+  langford tasks langford-24-polyphase-12 --state set-aside
+  langford tasks langford-24-polyphase-12 --state done --json"""
+)
 @click.argument("name")
 @ledger_option
 @click.option("--state", type=click.Choice([state.value for state in TaskState]))

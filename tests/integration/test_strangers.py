@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import statistics
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -24,9 +25,12 @@ from db import Ledger
 from db.states import Role
 from jobs.farm import server
 from jobs.farm.connections import Connections, LimitedLog, Proxies, network_of
+from jobs.farm.serving import Serving
 from tests.asgi import Client
 from tests.campaigns import NAME, new_campaign
+from tests.command_line import ENVIRONMENT
 from tests.integration.test_farm import CAMPAIGN, Farm
+from tests.integration.test_farm import NAME as NAME_HERE
 from tests.ports import free_port
 
 IDLE = 1_200
@@ -111,6 +115,48 @@ def test_headers_that_never_end(farm: Farm, start: bytes) -> None:
         with contextlib.suppress(ConnectionResetError):
             assert stranger.recv(1) == b""
         assert time.monotonic() - began < 25
+
+
+SHORT_BODIES = """
+import sys
+from db import Ledger
+from jobs.farm import listening, server, serving
+from jobs.farm.connections import Connections, LimitedLog
+ledger, connections, log = Ledger(sys.argv[1]), Connections(), LimitedLog()
+application = server.application(ledger, [sys.argv[2]], None, connections, log)
+limits = serving.Serving(header_seconds=30, body_seconds=2)
+serving.serve(application, connections, log, listening.socket_of("127.0.0.1", int(sys.argv[3])), limits)
+"""
+
+
+def test_bodies_that_never_end(farm: Farm) -> None:
+    """The time for a body is its own: shorter here than that for the headers."""
+    assert Serving().body_seconds == 60
+    farm.server.kill()
+    farm.server.wait()
+    arguments = [str(farm.folder / "langford.db"), NAME_HERE, str(farm.port)]
+    farm.server = subprocess.Popen([sys.executable, "-c", SHORT_BODIES, *arguments], env=ENVIRONMENT)
+    farm.processes.append(farm.server)
+    deadline = time.monotonic() + 60
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", farm.port), 1):
+            break
+        assert time.monotonic() < deadline
+    head = (
+        f"POST /campaigns/{NAME_HERE}/leases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {farm.token}\r\n"
+        "Content-Length: 1000\r\n\r\n{"
+    )
+    with socket.create_connection(("127.0.0.1", farm.port), 30) as stranger:
+        stranger.sendall(head.encode())
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            for _ in range(40):
+                stranger.sendall(b" ")
+                time.sleep(0.25)
+        with contextlib.suppress(ConnectionResetError):
+            assert stranger.recv(1) == b""
+        assert 1 < time.monotonic() - began < 9
+    farm.finish(farm.work())
 
 
 def test_the_log_explains_what_the_answer_does_not(farm: Farm) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
-from db import Campaign, Credential, Ledger
+from db import Campaign, Credential, Export, Ledger
+from db.models import Attempt, Worker
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
-from langford.result import Expectation, PartialResult
-from tests.campaigns import HOUR, KEY, NAME, TASKS, TRUE, deliver, delivery, events, forged, new_campaign
+from langford.result import Evaluation, Expectation, PartialResult
+from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, deliver, delivery, events, forged, new_campaign
 from tests.databases import fresh_database
 
 RIVALS = 4
@@ -41,6 +44,73 @@ def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
 @pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return fresh_database(request.param, tmp_path)
+
+
+def together(act: Callable[[int], Any]) -> list[Any]:
+    """What each of the rivals gets who act at the same moment."""
+    barrier = Barrier(RIVALS)
+
+    def rival(number: int) -> Any:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(RIVALS) as pool:
+        return list(pool.map(rival, range(RIVALS)))
+
+
+def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str) -> None:
+    """The ledger itself, its campaign, a worker, and the same exported results taken in."""
+
+    def make(number: int) -> tuple[str, str]:
+        with Ledger(where, create=True) as ledger:
+            return ledger.uuid, ledger.create_campaign(NAME, KEY, [1.0] * TASKS).uuid
+
+    assert len(set(together(make))) == 1
+    evaluations = [Evaluation(result, 0.25, "{}") for result in TRUE]
+    export = Export("imported", KEY, TASKS, tuple(evaluations))
+    ledgers = [Ledger(where) for _ in range(RIVALS)]
+
+    def enrol(number: int) -> None:
+        for worker in range(20):
+            ledgers[number].enrol(f"worker {worker}", "host", "1")
+
+    together(enrol)
+    taken = together(lambda number: ledgers[number].take(export, PLAN, f"importer {number}", "host", "1")[1])
+    assert sum(events.count(None) for events in taken if events) == TASKS
+    assert {event for events in taken for event in events} <= {None, EventKind.CONFIRMED}
+    assert ledgers[0].campaign(NAME).progress().tasks == {TaskState.READY: TASKS}
+    assert ledgers[0].campaign("imported").progress().tasks == {TaskState.DONE: TASKS}
+    with ledgers[0].database.reading() as connection:
+        names = connection.scalars(select(Worker.id)).all()
+    assert sum(name.startswith("worker") for name in names) == 20
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Path) -> None:
+    where = fresh_database("postgres", tmp_path)
+    with Ledger(where, create=True) as ledger, ThreadPoolExecutor(1) as pool:
+        campaign = new_campaign(ledger)
+        first, second = campaign.lease("a", 2, HOUR)
+        with ledger.database.engine.connect() as rival:
+            note = "UPDATE attempt SET note = 'mine' WHERE id = "
+            rival.exec_driver_sql("SET LOCAL deadlock_timeout = '30s'")  # the other one will be undone
+            rival.exec_driver_sql(f"{note} {second.attempt}")
+            released = pool.submit(campaign.release, [first, second])
+            while released.running() and not waits(ledger):
+                time.sleep(0.05)
+            rival.exec_driver_sql(f"{note} {first.attempt}")
+            rival.commit()
+        released.result(60)
+        assert campaign.progress().tasks == {TaskState.READY: TASKS}
+        with ledger.database.reading() as connection:
+            assert set(connection.scalars(select(Attempt.note))) == {"mine"}
+
+
+def waits(ledger: Ledger) -> bool:
+    """Whether a transaction waits for another one."""
+    with ledger.database.reading() as connection:
+        return bool(connection.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE NOT granted").scalar())
 
 
 def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:

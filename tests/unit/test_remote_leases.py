@@ -48,7 +48,7 @@ class ServedCampaign:
 
     def lease(self, worker: str, count: int, seconds: float, held: None, token: str) -> list[Lease]:
         known = list(range(10_000))  # what it got before is not forgotten
-        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": known}
+        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": known, "copies": 0}
         answer = self._post("leases", token, **fields, seconds=max(0.0, seconds))
         leases = answer["leases"]
         if seconds < 0:
@@ -57,7 +57,7 @@ class ServedCampaign:
 
     def renew(self, shown: Iterable[Credential], seconds: float) -> set[int]:
         attempts = [wire.credential_document(each) for each in shown]
-        return set(self._post("renewals", attempts=attempts, seconds=seconds)["running"])
+        return set(self._post("renewals", attempts=attempts, seconds=seconds, steps=[])["running"])
 
     def release(self, shown: Iterable[Credential], outcome: Outcome = Outcome.RELEASED) -> None:
         attempts = [wire.credential_document(each) for each in shown]

@@ -47,7 +47,14 @@ class Farm:
         return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
 
     def lease(self, worker: str, count: int) -> list[Lease]:
-        fields = {"campaign": self.campaign.uuid, "worker": worker, "count": count, "seconds": 60, "held": []}
+        fields = {
+            "campaign": self.campaign.uuid,
+            "worker": worker,
+            "count": count,
+            "seconds": 60,
+            "held": [],
+            "copies": 0,
+        }
         return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
@@ -74,7 +81,7 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     works = [lease.work for lease in leases]
     assert works == sorted(works, reverse=True)
     back, failed = map(wire.credential_document, leases[:2])
-    assert farm.post("/renewals", attempts=[back], seconds=60).json()["running"]
+    assert farm.post("/renewals", attempts=[back], seconds=60, steps=[]).json()["running"]
     assert farm.post("/releases", attempts=[back], outcome="preempted", note="SIGTERM").status_code == 200
     assert farm.post("/failures", **failed, reason="x").json() == {"set_aside": False}
     done = true_deliveries(leases)
@@ -107,7 +114,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
     assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
     own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
     assert farm.client.get("/campaigns/other", headers=own).status_code == 403
-    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1, held=[]).status_code == 403
+    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1, held=[], copies=0).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
     assert farm.campaign.revoke_tokens() == 3
@@ -124,7 +131,7 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     shown = wire.credential_document(lease)
     farm.post("/releases", attempts=[shown], outcome="released", note="")
     farm.post("/failures", **shown, reason="x")
-    assert farm.post("/renewals", attempts=[shown], seconds=60).json() == {"running": []}
+    assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
     assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
     assert other.progress().attempts == {"running": 1}
 
@@ -139,13 +146,15 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
         {"worker": 1},
         {"held": 1},
         {"held": ["x"]},
+        {"copies": -1},
+        {"copies": None},
         {"campaign": None},
         {"campaign": "another"},
         {"more": 1},
     ],
 )
 def test_fields_that_are_wrong(farm: Farm, fault: dict[str, Any]) -> None:
-    right = {"campaign": farm.campaign.uuid, "worker": "a", "count": 1, "seconds": 1, "held": []}
+    right = {"campaign": farm.campaign.uuid, "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
     assert refuses(farm, json.dumps(right | fault).encode())
     assert farm.post("/leases", **right).status_code == 200
 
@@ -163,7 +172,7 @@ def refuses(farm: Farm, body: bytes) -> bool:
 
 
 def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
-    fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": []}
+    fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
     assert farm.post("/leases", **fields).status_code == 410
     assert farm.campaign.progress().attempts == {}
 

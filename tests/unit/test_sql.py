@@ -16,6 +16,8 @@ import pytest
 
 from db import Campaign, Database, Delivery, Export, Ledger, copying
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.leases import COPY_SECONDS
+from db.leasing import LeasedTasks
 from db.states import EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
@@ -26,6 +28,7 @@ from tests.campaigns import (
     PLAN,
     TASKS,
     TRUE,
+    age,
     delivery,
     forged,
     true_deliveries,
@@ -48,7 +51,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     assert call(ledger.campaign, NAME) == campaign
     assert call(ledger.campaigns) == [campaign]
-    for worker in "abc":
+    for worker in "abcd":
         call(ledger.enrol, worker, f"host-{worker}", "1")
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
@@ -75,7 +78,13 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.lease, "a", 1, -1)  # expires with the next lease
     call(campaign.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
     first, second = call(campaign.lease, "b", 2, HOUR, [])
-    assert call(campaign.renew, [first], HOUR) == {first.attempt}
+    assert call(campaign.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
+    call(campaign.lease, "a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    assert len(call(campaign.lease, "c", 1, HOUR, None, copies=1)) == 1
+    assert call(campaign.take_back, "to others", "a") == TASKS - 2
+    assert call(campaign.take_back, "to others") == 3
+    [first, second] = call(campaign.lease, "b", 2, HOUR)
     assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
     call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
@@ -84,6 +93,16 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
         assert call(campaign.fail, leases.pop(0), "boom") is last
         call(campaign.release, leases.values())
     assert call(campaign.reopen) == 1
+    for worker, last in (("a", False), ("a", False), ("d", True)):
+        deadly = next(lease for lease in call(campaign.lease, worker, TASKS, HOUR) if lease.index == 0)
+        assert call(campaign.die, deadly, "killed") is last
+        call(campaign.take_back, "for the next")
+        if not last:
+            others = call(campaign.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
+            assert 0 not in {lease.index for lease in others}
+    assert call(campaign.reopen) == 1
+    call(campaign.take_back, "for the next")
+    call(campaign.pace, "cpu")
 
 
 def life_of_results(log: StatementLog, campaign: Campaign) -> None:
@@ -160,7 +179,9 @@ def test_the_statements(kind: str, tmp_path: Path) -> None:
         "run LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py, read the diff"
     )
     named = {name for names in log.operations.values() for name in names}
-    assert named >= {name_of(operation) for operation in operations(Ledger) + operations(Campaign)}
+    assert named >= {
+        name_of(operation) for operation in operations(Ledger) + operations(LeasedTasks) + operations(Campaign)
+    }
 
 
 def operations(noun: type) -> list[object]:

@@ -104,6 +104,8 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
     return votes;
 }
 
+static inline bool __any_sync(unsigned all, bool vote) { return __ballot_sync(all, vote); }
+
 static inline int __float_as_int(float number) {
     int bits;
     std::memcpy(&bits, &number, sizeof bits);

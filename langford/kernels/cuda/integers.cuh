@@ -11,8 +11,10 @@ typedef __int128 wide;
 // SHARED_MEMORY declares what the blocks of a program's main kernel share, and how large it is.
 #ifdef LANGFORD_HOST
 #define LAUNCH_BOUNDS(threads, blocks)
+#define NOT_INLINE inline
 #define SHARED_MEMORY(Type) static Type shared_memory[1]
 #else
+#define NOT_INLINE __noinline__
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define SHARED_MEMORY(Type)                  \
     extern __shared__ uint4 shared_memory[]; \

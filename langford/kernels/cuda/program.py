@@ -67,6 +67,10 @@ class Program(Protocol):
         """Fill a variable in constant memory."""
         ...
 
+    def order(self, keys: DeviceArray) -> DeviceArray:
+        """The indices that put some integers in ascending order."""
+        ...
+
     def download(self, array: DeviceArray) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         ...

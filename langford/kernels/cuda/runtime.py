@@ -13,6 +13,7 @@ from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
+from langford.steps import STEPS
 
 
 class NoGpu(LangfordError):
@@ -81,6 +82,11 @@ class CudaProgram:
             there = self._cupy.ndarray(values.shape, values.dtype, self._module.get_global(name))
             there.set(values)
 
+    def order(self, keys: Any) -> Any:
+        """The indices that put some integers in ascending order."""
+        with self._device:
+            return self._cupy.argsort(keys)
+
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
         with self._device:
@@ -89,6 +95,7 @@ class CudaProgram:
 
     def launch(self, name: str, *arguments: Any) -> None:
         """Run a kernel over the whole GPU; returns before it is done."""
+        STEPS.made()
         with self._device:
             if name not in self._kernels:
                 self._kernels[name] = self._module.get_function(name)

@@ -17,6 +17,7 @@ from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.shape import TILE_BITS, Shape
 from langford.methods.polyphase.tables import OddForms, Tile, UBlock
 from langford.result import PartialResult
+from langford.steps import STEPS
 
 U_BLOCK_BITS = 16
 UNLIMITED = 2**62
@@ -73,6 +74,7 @@ class PolyphaseOnCpu:
                     block, self._tile(first), self._forms, plan.even_table, total, residues, pending
                 )
                 evaluated += survivors
+                STEPS.made()
         return limbs.to_int(total), residue(limbs.to_int(residues)), IMAGES * evaluated
 
     def _u_blocks(self, u_class: int) -> Iterator[UBlock]:

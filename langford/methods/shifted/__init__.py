@@ -20,7 +20,10 @@ class Shifted(Method):
     name = "shifted"
     unit = "points"
     plans = "langford.methods.shifted.plan:ShiftedPlan"
-    evaluators: ClassVar = {"cpu": "langford.methods.shifted.cpu:ShiftedOnCpu"}
+    evaluators: ClassVar = {
+        "cpu": "langford.methods.shifted.cpu:ShiftedOnCpu",
+        "cuda": "langford.methods.shifted.cuda:ShiftedOnGpu",
+    }
     speed: ClassVar = {2: Speed(instant=16, probe=28, points=2.0**34, widening=1.0)}
     probe_depth = 2 * LONGEST_PREFIX
     seeded = True

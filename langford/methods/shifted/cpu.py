@@ -20,6 +20,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.shape import STAGE, Shape
 from langford.methods.shifted.tables import OddForms, Tile, UBlock
 from langford.result import PartialResult
+from langford.steps import STEPS
 
 TILE_BITS = 16
 """v's in one tile, as a power of two."""
@@ -86,6 +87,7 @@ class ShiftedOnCpu:
                     block, self._tile(first), images, self._odd, patterns(), total, residues, pending
                 )
                 evaluated += survivors
+                STEPS.made()
         return limbs.to_int(total), residue(limbs.to_int(residues)), evaluated
 
     def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlock]:

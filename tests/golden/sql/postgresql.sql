@@ -1,3 +1,6 @@
+-- Ledger, db.copying.copy, Database
+SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
+
 -- Ledger, db.copying.copy
 CREATE TABLE campaign ( id SERIAL NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT(53) NOT NULL, created
@@ -272,6 +275,23 @@ WHERE confirmed_by IS NOT NULL;
 CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
 
+-- Ledger, db.copying.copy
+ALTER TABLE task ADD COLUMN deaths INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN seconds FLOAT(53);
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN copied BOOLEAN DEFAULT false NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN steps BIGINT;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
+WHERE ended IS NULL
+AND NOT copied;
+
 -- Ledger, db.copying.copy, Database
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
@@ -290,18 +310,21 @@ INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, cre
 VALUES (%(uuid)s::VARCHAR, %(name)s::VARCHAR, %(problem)s::VARCHAR, %(method)s::VARCHAR, %(depth)s::INTEGER,
     %(seed)s::INTEGER, %(tasks)s::INTEGER, %(work)s, extract(epoch from clock_timestamp()), %(recheck_share)s,
     %(secret)s::VARCHAR)
+ON CONFLICT DO NOTHING
 RETURNING campaign.id;
 
 -- Ledger.create_campaign
-INSERT INTO task (task_index, work, campaign_id, state, failures) SELECT anon_1.task_index, anon_1.work,
-    %(param_1)s::INTEGER AS anon_2, %(param_2)s::VARCHAR AS anon_3, %(param_3)s::INTEGER AS anon_4
+INSERT INTO task (task_index, work, campaign_id, state, failures, deaths) SELECT anon_1.task_index, anon_1.work,
+    %(param_1)s::INTEGER AS anon_2, %(param_2)s::VARCHAR AS anon_3, %(param_3)s::INTEGER AS anon_4,
+    %(deaths)s::INTEGER AS anon_5
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(task_index INTEGER, work FLOAT(53))
 WHERE true;
 
 -- Ledger.create_campaign
 ANALYZE task;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+-- Ledger.create_campaign, LeasedTasks.fail, LeasedTasks.die, Campaign.deliver, Campaign.question,
+-- Campaign.judge, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEGER, extract(epoch from
     clock_timestamp()), %(kind)s::VARCHAR, %(detail)s::VARCHAR)
@@ -343,7 +366,13 @@ VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch 
     %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
--- Campaign.lease
+-- LeasedTasks.lease
+UPDATE attempt
+SET deadline=(extract(epoch from clock_timestamp()) + attempt.seconds)
+WHERE attempt.ended IS NULL
+AND attempt.deadline > extract(epoch from clock_timestamp()) + attempt.seconds + %(param_1)s;
+
+-- LeasedTasks.lease
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -351,7 +380,7 @@ WHERE attempt.deadline < extract(epoch from clock_timestamp())
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
     share, EXISTS (SELECT result.task_index
 FROM result
@@ -364,40 +393,69 @@ JOIN worker ON worker.voter_id = voter.id
 JOIN campaign ON campaign.id = %(campaign)s::INTEGER
 WHERE worker.id = %(worker)s::VARCHAR;
 
--- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT task.campaign_id,
-    task.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
-    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2,
+    extract(epoch from clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS
+    anon_4, %(seconds)s AS anon_5, false AS anon_6
 FROM task
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
+AND (task.deaths = %(deaths_1)s::INTEGER OR NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+WHERE attempt.campaign_id = task.campaign_id
+AND attempt.task_index = task.task_index
+AND attempt.outcome = %(outcome_1)s::VARCHAR
+AND worker.host = (SELECT worker.host
+FROM worker
+WHERE worker.id = %(worker)s::VARCHAR))))
 ORDER BY task.work DESC
 LIMIT %(count)s::INTEGER
-FOR UPDATE SKIP LOCKED
+FOR UPDATE OF task SKIP LOCKED
 RETURNING attempt.task_index, attempt.id;
 
--- Campaign.lease
+-- LeasedTasks.lease
 UPDATE task
 SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.judge,
--- Ledger.take
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
+SELECT task.task_index
+FROM task
+WHERE task.campaign_id = %(campaign)s::INTEGER
+AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
+ORDER BY task.task_index
+FOR NO KEY UPDATE;
+
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET copied=%(copied)s
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND (attempt.task_index = ANY (%(tasks)s::BIGINT[]))
+AND attempt.ended IS NULL
+RETURNING attempt.task_index;
+
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE task
 SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.judge, Ledger.take
+-- LeasedTasks.lease, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die, Campaign.deliver, Campaign.judge,
+-- Ledger.take
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -405,24 +463,100 @@ WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
--- Campaign.renew, Campaign.release, Campaign.fail
+-- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
--- Campaign.renew
+-- LeasedTasks.renew
 UPDATE attempt
-SET deadline=(extract(epoch from clock_timestamp()) + %(seconds)s)
+SET deadline=(extract(epoch from clock_timestamp()) + %(seconds)s), seconds=%(seconds)s
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL;
 
--- Campaign.renew
+-- LeasedTasks.renew
 SELECT attempt.id
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL;
 
--- Campaign.lease_holders
+-- LeasedTasks.renew
+UPDATE attempt
+SET steps=%(made)s::BIGINT
+WHERE attempt.id = %(attempt)s::INTEGER;
+
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2,
+    extract(epoch from clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS
+    anon_4, %(seconds)s AS anon_5, false AS anon_6
+FROM task
+WHERE task.campaign_id = %(campaign)s::INTEGER
+AND task.state = %(state_1)s::VARCHAR
+AND task.deaths > %(deaths_1)s::INTEGER
+AND task.deaths < %(deaths_2)s::INTEGER
+ORDER BY task.work DESC
+LIMIT %(count)s::INTEGER
+FOR UPDATE OF task SKIP LOCKED
+RETURNING attempt.task_index, attempt.id;
+
+-- LeasedTasks.lease
+SELECT task.task_index, task.deaths
+FROM task
+WHERE task.campaign_id = %(campaign)s::INTEGER
+AND task.state = %(state_1)s::VARCHAR
+AND task.deaths >= %(deaths_1)s::INTEGER;
+
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2,
+    extract(epoch from clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS
+    anon_4, %(seconds)s AS anon_5, true AS anon_6
+FROM task
+JOIN attempt ON attempt.campaign_id = task.campaign_id
+AND attempt.task_index = task.task_index
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+AND NOT attempt.copied
+AND attempt.granted < extract(epoch from clock_timestamp()) - %(param_1)s
+AND attempt.worker_id != %(worker)s::VARCHAR
+AND task.state = %(state_1)s::VARCHAR
+ORDER BY attempt.granted
+LIMIT %(count)s::INTEGER
+FOR UPDATE OF task SKIP LOCKED
+RETURNING attempt.task_index, attempt.id;
+
+-- LeasedTasks.lease
+UPDATE attempt
+SET copied=%(copied)s
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND (attempt.task_index = ANY (%(tasks)s::BIGINT[]))
+AND attempt.ended IS NULL;
+
+-- LeasedTasks.lease
+SELECT task.task_index, task.work
+FROM task
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
+
+-- LeasedTasks.take_back
+UPDATE attempt
+SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
+    attempt.note)
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.worker_id = %(worker)s::VARCHAR
+AND attempt.ended IS NULL
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+
+-- LeasedTasks.take_back
+UPDATE attempt
+SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
+    attempt.note)
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+
+-- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
 FROM worker
 WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
@@ -430,7 +564,7 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
--- Campaign.release_worker
+-- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -438,23 +572,62 @@ WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
 
--- Campaign.fail, Campaign.deliver
+-- LeasedTasks.fail, Campaign.deliver
 UPDATE task
 SET failures=(task.failures + %(failures_1)s::INTEGER)
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
 
--- Campaign.fail, Campaign.deliver
+-- LeasedTasks.fail, Campaign.deliver
 SELECT task.failures, task.state
 FROM task
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.task_index = %(task_index_1)s::INTEGER;
 
--- Campaign.reopen
+-- LeasedTasks.reopen
 UPDATE task
-SET state=%(state)s::VARCHAR, failures=%(failures)s::INTEGER
+SET state=%(state)s::VARCHAR, failures=%(failures)s::INTEGER, deaths=%(deaths)s::INTEGER
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR;
+
+-- LeasedTasks.die
+UPDATE task
+SET deaths=(task.deaths + %(deaths_1)s::INTEGER)
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND task.task_index = %(task_index_1)s::INTEGER;
+
+-- LeasedTasks.die
+SELECT task.state, task.deaths
+FROM task
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND task.task_index = %(task_index_1)s::INTEGER;
+
+-- LeasedTasks.die
+SELECT worker.host, max(attempt.id) AS last
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.task_index = %(task)s::INTEGER
+AND attempt.outcome = %(outcome_1)s::VARCHAR
+GROUP BY worker.host;
+
+-- LeasedTasks.die
+SELECT attempt.note
+FROM attempt
+WHERE attempt.id = %(id_1)s::INTEGER;
+
+-- LeasedTasks.pace
+SELECT attempt.campaign_id, worker.device_kind, result.seconds, task.work
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.id > (SELECT max(attempt.id) AS max_1
+FROM attempt) - %(param_1)s::INTEGER
+AND attempt.outcome = %(outcome_1)s::VARCHAR
+AND task.work > %(work_1)s::INTEGER;
 
 -- Campaign.set_recheck_share
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
@@ -470,7 +643,7 @@ SET listed=%(listed)s
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND NOT result.listed;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT voter.id
 FROM voter
 WHERE (voter.kind != %(kind_1)s::VARCHAR OR voter.host != %(host)s::VARCHAR
@@ -527,7 +700,7 @@ SET state=%(state)s::VARCHAR
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -549,16 +722,18 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = %(kind_1)s::VARCHAR
 AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+    %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 ORDER BY result.lot
 LIMIT %(count)s::INTEGER
 FOR UPDATE OF result SKIP LOCKED;
 
--- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT result.campaign_id,
-    result.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2, extract(epoch from
-    clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS anon_4
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    result.campaign_id, result.task_index, %(worker)s::VARCHAR AS anon_1, %(nonce)s::VARCHAR AS anon_2,
+    extract(epoch from clock_timestamp()) AS anon_3, extract(epoch from clock_timestamp()) + %(seconds)s AS
+    anon_4, %(seconds)s AS anon_5, false AS anon_6
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
 AND (result.task_index = ANY (%(tasks)s::BIGINT[]))
@@ -568,12 +743,6 @@ WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND attempt.ended IS NULL))
 RETURNING attempt.task_index, attempt.id;
-
--- Campaign.lease
-SELECT task.task_index, task.work
-FROM task
-WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
-AND (task.task_index = ANY (%(tasks)s::BIGINT[]));
 
 -- Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -660,7 +829,7 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
 ORDER BY result.task_index;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -680,12 +849,13 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = %(kind_1)s::VARCHAR
 AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+    %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
 FOR UPDATE OF result SKIP LOCKED;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -705,12 +875,13 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = %(kind_1)s::VARCHAR
 AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+    %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
 FOR UPDATE OF result SKIP LOCKED;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
@@ -731,7 +902,8 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_2.kind = %(kind_1)s::VARCHAR
 AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome = %(outcome_1)s::VARCHAR
+AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+    %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
 FOR UPDATE OF result SKIP LOCKED;
@@ -896,9 +1068,9 @@ AND voter_1.distrusted IS NOT NULL
 AND result.lot < %(share)s;
 
 -- Campaign.judge
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
 VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR, %(nonce)s::VARCHAR,
-    extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()), %(note)s::VARCHAR)
+    extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()), %(copied)s, %(note)s::VARCHAR)
 RETURNING attempt.id;
 
 -- Campaign.export, Ledger.take
@@ -914,13 +1086,14 @@ WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND (attempt.note LIKE %(note_1)s::VARCHAR || '%%');
 
 -- Ledger.take
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note) SELECT p0::INTEGER,
-    p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::VARCHAR
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note) SELECT
+    p0::INTEGER, p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::BOOLEAN, p7::VARCHAR
 FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_id__0)s::VARCHAR,
     %(nonce__0)s::VARCHAR, extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()),
-    %(note__0)s::VARCHAR, 0), (%(campaign_id__1)s::INTEGER, %(task_index__1)s::INTEGER,
+    %(copied__0)s, %(note__0)s::VARCHAR, 0), (%(campaign_id__1)s::INTEGER, %(task_index__1)s::INTEGER,
     %(worker_id__1)s::VARCHAR, %(nonce__1)s::VARCHAR, extract(epoch from clock_timestamp()), extract(epoch from
-    clock_timestamp()), %(note__1)s::VARCHAR, 1)) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, sen_counter)
+    clock_timestamp()), %(copied__1)s, %(note__1)s::VARCHAR, 1)) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7,
+    sen_counter)
 ORDER BY sen_counter
 RETURNING attempt.id, attempt.id AS id__1;
 
@@ -1093,13 +1266,14 @@ SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0
 FROM event), false);
 
 -- db.copying.copy
-SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures
+SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
 FROM task
 ORDER BY task.campaign_id, task.task_index;
 
 -- db.copying.copy
-INSERT INTO task (campaign_id, task_index, work, state, failures)
-VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(work)s, %(state)s::VARCHAR, %(failures)s::INTEGER);
+INSERT INTO task (campaign_id, task_index, work, state, failures, deaths)
+VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(work)s, %(state)s::VARCHAR, %(failures)s::INTEGER,
+    %(deaths)s::INTEGER);
 
 -- db.copying.copy
 SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
@@ -1117,16 +1291,17 @@ FROM token), false);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.ended, attempt.outcome, attempt.note, attempt.questioned
+    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
+    attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note,
-    questioned)
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
+    ended, outcome, note, questioned)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
-    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR,
-    %(questioned)s);
+    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT, %(ended)s,
+    %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1

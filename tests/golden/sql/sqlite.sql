@@ -273,6 +273,23 @@ WHERE confirmed_by IS NOT NULL;
 CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
 
+-- Ledger, db.copying.copy
+ALTER TABLE task ADD COLUMN deaths INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN seconds FLOAT;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN copied BOOLEAN DEFAULT 0 NOT NULL;
+
+-- Ledger, db.copying.copy
+ALTER TABLE attempt ADD COLUMN steps BIGINT;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
+WHERE ended IS NULL
+AND copied = 0;
+
 -- Ledger, db.copying.copy, Database
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
@@ -289,15 +306,18 @@ WHERE campaign.name = ?;
 -- Ledger.create_campaign
 INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?)
+ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- Ledger.create_campaign
-INSERT INTO task (task_index, work, campaign_id, state, failures) SELECT json_extract(anon_1.value, ?) AS
-    json_extract_1, json_extract(anon_1.value, ?) AS json_extract_3, ? AS anon_2, ? AS anon_3, ? AS anon_4
+INSERT INTO task (task_index, work, campaign_id, state, failures, deaths) SELECT json_extract(anon_1.value, ?)
+    AS json_extract_1, json_extract(anon_1.value, ?) AS json_extract_3, ? AS anon_2, ? AS anon_3, ? AS anon_4, ?
+    AS anon_5
 FROM json_each(?) AS anon_1
 WHERE 1 = 1;
 
--- Ledger.create_campaign, Campaign.fail, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
+-- Ledger.create_campaign, LeasedTasks.fail, LeasedTasks.die, Campaign.deliver, Campaign.question,
+-- Campaign.judge, Ledger.take
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
@@ -335,14 +355,20 @@ INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?)
 ON CONFLICT DO NOTHING;
 
--- Campaign.lease
+-- LeasedTasks.lease
+UPDATE attempt
+SET deadline=(((julianday('now') - 2440587.5) * 86400.0) + attempt.seconds)
+WHERE attempt.ended IS NULL
+AND attempt.deadline > ((julianday('now') - 2440587.5) * 86400.0) + attempt.seconds + ?;
+
+-- LeasedTasks.lease
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.deadline < ((julianday('now') - 2440587.5) * 86400.0)
 AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
     share, EXISTS (SELECT result.task_index
 FROM result
@@ -355,18 +381,27 @@ JOIN worker ON worker.voter_id = voter.id
 JOIN campaign ON campaign.id = ?
 WHERE worker.id = ?;
 
--- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT task.campaign_id,
-    task.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
-    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS
+    anon_3, ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4, ? AS anon_5, 0 AS anon_6
 FROM task
 WHERE task.campaign_id = ?
 AND task.state = ?
+AND (task.deaths = ? OR NOT (EXISTS (SELECT attempt.id
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+WHERE attempt.campaign_id = task.campaign_id
+AND attempt.task_index = task.task_index
+AND attempt.outcome = ?
+AND worker.host = (SELECT worker.host
+FROM worker
+WHERE worker.id = ?))))
 ORDER BY task.work DESC
 LIMIT ? OFFSET ?
 RETURNING task_index, id;
 
--- Campaign.lease
+-- LeasedTasks.lease
 UPDATE task
 SET state=?
 WHERE task.campaign_id = ?
@@ -374,8 +409,27 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
--- Campaign.lease, Campaign.release, Campaign.release_worker, Campaign.fail, Campaign.deliver, Campaign.judge,
--- Ledger.take
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
+SELECT task.task_index
+FROM task
+WHERE task.campaign_id = ?
+AND (task.task_index IN (SELECT value
+FROM json_each(?)))
+ORDER BY task.task_index;
+
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET copied=?
+WHERE attempt.campaign_id = ?
+AND (attempt.task_index IN (SELECT value
+FROM json_each(?)))
+AND attempt.ended IS NULL
+RETURNING task_index;
+
+-- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE task
 SET state=?
 WHERE task.campaign_id = ?
@@ -383,13 +437,14 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 AND task.state = ?;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL;
 
--- Campaign.lease, Campaign.release, Campaign.fail, Campaign.deliver, Campaign.judge, Ledger.take
+-- LeasedTasks.lease, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die, Campaign.deliver, Campaign.judge,
+-- Ledger.take
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE (attempt.id IN (SELECT value
@@ -397,27 +452,99 @@ FROM json_each(?)))
 AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index;
 
--- Campaign.renew, Campaign.release, Campaign.fail
+-- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.renew
+-- LeasedTasks.renew
 UPDATE attempt
-SET deadline=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+SET deadline=(((julianday('now') - 2440587.5) * 86400.0) + ?), seconds=?
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)))
 AND attempt.ended IS NULL;
 
--- Campaign.renew
+-- LeasedTasks.renew
 SELECT attempt.id
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)))
 AND attempt.ended IS NULL;
 
--- Campaign.lease_holders
+-- LeasedTasks.renew
+UPDATE attempt
+SET steps=?
+WHERE attempt.id = ?;
+
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS
+    anon_3, ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4, ? AS anon_5, 0 AS anon_6
+FROM task
+WHERE task.campaign_id = ?
+AND task.state = ?
+AND task.deaths > ?
+AND task.deaths < ?
+ORDER BY task.work DESC
+LIMIT ? OFFSET ?
+RETURNING task_index, id;
+
+-- LeasedTasks.lease
+SELECT task.task_index, task.deaths
+FROM task
+WHERE task.campaign_id = ?
+AND task.state = ?
+AND task.deaths >= ?;
+
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    task.campaign_id, task.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS
+    anon_3, ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4, ? AS anon_5, 1 AS anon_6
+FROM task
+JOIN attempt ON attempt.campaign_id = task.campaign_id
+AND attempt.task_index = task.task_index
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+AND attempt.copied = 0
+AND attempt.granted < ((julianday('now') - 2440587.5) * 86400.0) - ?
+AND attempt.worker_id != ?
+AND task.state = ?
+ORDER BY attempt.granted
+LIMIT ? OFFSET ?
+RETURNING task_index, id;
+
+-- LeasedTasks.lease
+UPDATE attempt
+SET copied=?
+WHERE attempt.campaign_id = ?
+AND (attempt.task_index IN (SELECT value
+FROM json_each(?)))
+AND attempt.ended IS NULL;
+
+-- LeasedTasks.lease
+SELECT task.task_index, task.work
+FROM task
+WHERE task.campaign_id = ?
+AND (task.task_index IN (SELECT value
+FROM json_each(?)));
+
+-- LeasedTasks.take_back
+UPDATE attempt
+SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
+WHERE attempt.campaign_id = ?
+AND attempt.worker_id = ?
+AND attempt.ended IS NULL
+RETURNING id, campaign_id, task_index;
+
+-- LeasedTasks.take_back
+UPDATE attempt
+SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+RETURNING id, campaign_id, task_index;
+
+-- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
 FROM worker
 WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
@@ -425,30 +552,69 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
--- Campaign.release_worker
+-- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index;
 
--- Campaign.fail, Campaign.deliver
+-- LeasedTasks.fail, Campaign.deliver
 UPDATE task
 SET failures=(task.failures + ?)
 WHERE task.campaign_id = ?
 AND task.task_index = ?;
 
--- Campaign.fail, Campaign.deliver
+-- LeasedTasks.fail, Campaign.deliver
 SELECT task.failures, task.state
 FROM task
 WHERE task.campaign_id = ?
 AND task.task_index = ?;
 
--- Campaign.reopen
+-- LeasedTasks.reopen
 UPDATE task
-SET state=?, failures=?
+SET state=?, failures=?, deaths=?
 WHERE task.campaign_id = ?
 AND task.state = ?;
+
+-- LeasedTasks.die
+UPDATE task
+SET deaths=(task.deaths + ?)
+WHERE task.campaign_id = ?
+AND task.task_index = ?;
+
+-- LeasedTasks.die
+SELECT task.state, task.deaths
+FROM task
+WHERE task.campaign_id = ?
+AND task.task_index = ?;
+
+-- LeasedTasks.die
+SELECT worker.host, max(attempt.id) AS last
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+WHERE attempt.campaign_id = ?
+AND attempt.task_index = ?
+AND attempt.outcome = ?
+GROUP BY worker.host;
+
+-- LeasedTasks.die
+SELECT attempt.note
+FROM attempt
+WHERE attempt.id = ?;
+
+-- LeasedTasks.pace
+SELECT attempt.campaign_id, worker.device_kind, result.seconds, task.work
+FROM attempt
+JOIN worker ON worker.id = attempt.worker_id
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.id > (SELECT max(attempt.id) AS max_1
+FROM attempt) - ?
+AND attempt.outcome = ?
+AND task.work > ?;
 
 -- Campaign.set_recheck_share
 UPDATE campaign
@@ -461,7 +627,7 @@ SET listed=?
 WHERE result.campaign_id = ?
 AND result.listed = 0;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT voter.id
 FROM voter
 WHERE (voter.kind != ? OR voter.host != ?
@@ -523,7 +689,7 @@ WHERE task.campaign_id = ?
 AND (task.task_index IN (SELECT value
 FROM json_each(?)));
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -545,15 +711,15 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = ?
 AND (voter_1.host = ? OR ? != ?
-AND voter_1.token = ?) OR attempt.outcome = ?
+AND voter_1.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 ORDER BY result.lot
 LIMIT ? OFFSET ?;
 
--- Campaign.lease
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline) SELECT result.campaign_id,
-    result.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3,
-    ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4
+-- LeasedTasks.lease
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied) SELECT
+    result.campaign_id, result.task_index, ? AS anon_1, ? AS anon_2, ((julianday('now') - 2440587.5) * 86400.0)
+    AS anon_3, ((julianday('now') - 2440587.5) * 86400.0) + ? AS anon_4, ? AS anon_5, 0 AS anon_6
 FROM result
 WHERE result.campaign_id = ?
 AND (result.task_index IN (SELECT value
@@ -564,13 +730,6 @@ WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND attempt.ended IS NULL))
 RETURNING task_index, id;
-
--- Campaign.lease
-SELECT task.task_index, task.work
-FROM task
-WHERE task.campaign_id = ?
-AND (task.task_index IN (SELECT value
-FROM json_each(?)));
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
@@ -644,7 +803,7 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (?)
 ORDER BY result.task_index;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -664,11 +823,11 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = ?
 AND (voter_1.host = ? OR ? != ?
-AND voter_1.token = ?) OR attempt.outcome = ?
+AND voter_1.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 LIMIT ? OFFSET ?;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -688,11 +847,11 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_1.kind = ?
 AND (voter_1.host = ? OR ? != ?
-AND voter_1.token = ?) OR attempt.outcome = ?
+AND voter_1.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 LIMIT ? OFFSET ?;
 
--- Campaign.lease
+-- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
@@ -713,7 +872,7 @@ AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
 AND voter_2.kind = ?
 AND (voter_2.host = ? OR ? != ?
-AND voter_2.token = ?) OR attempt.outcome = ?
+AND voter_2.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 LIMIT ? OFFSET ?;
 
@@ -871,8 +1030,9 @@ AND voter_1.distrusted IS NOT NULL
 AND result.lot < ?;
 
 -- Campaign.judge, Ledger.take
-INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, note)
-VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?)
+INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
+VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now') - 2440587.5) * 86400.0), ?,
+    ?)
 RETURNING id;
 
 -- Campaign.export, Ledger.take
@@ -1033,13 +1193,13 @@ INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
-SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures
+SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
 FROM task
 ORDER BY task.campaign_id, task.task_index;
 
 -- db.copying.copy
-INSERT INTO task (campaign_id, task_index, work, state, failures)
-VALUES (?, ?, ?, ?, ?);
+INSERT INTO task (campaign_id, task_index, work, state, failures, deaths)
+VALUES (?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
@@ -1052,14 +1212,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.ended, attempt.outcome, attempt.note, attempt.questioned
+    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
+    attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, ended, outcome, note,
-    questioned)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
+    ended, outcome, note, questioned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,

@@ -1,0 +1,125 @@
+"""Calls to a ledger that may not answer: repeated until it does, and given up when the run is to stop.
+
+A call that waits for a network cannot be interrupted.  It is made in another thread, so that this one hears signals
+and can abandon it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from db.errors import ConnectionLost, LedgerBusy
+from jobs.backoff import Backoff
+from langford.errors import LangfordError
+
+LOOK_SECONDS = 0.1
+"""Time between two looks for signals."""
+GRACE_SECONDS = 1.0
+"""How long calls may take, all together, after the reason to stop is there."""
+LONGEST_WAIT = 30.0
+T = TypeVar("T")
+
+
+class GivenUp(LangfordError):
+    """A call was abandoned, because there was a reason to stop and no answer."""
+
+
+class _Call(Generic[T]):
+    """One call, and what came of it."""
+
+    def __init__(self, action: Callable[[], T]) -> None:
+        self._action = action
+        self._ended: SimpleQueue[None] = SimpleQueue()
+        self._error: BaseException | None = None
+        self._value: T
+
+    def make(self) -> None:
+        try:
+            self._value = self._action()
+        except BaseException as error:
+            self._error = error
+        self._ended.put(None)
+
+    def has_ended(self, timeout: float) -> bool:
+        try:
+            self._ended.get(timeout=timeout)
+        except Empty:
+            return False
+        return True
+
+    def result(self) -> T:
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+class Calls:
+    """Makes calls, one at a time, in a thread of its own.
+
+    Attributes:
+        stop_reason: called often; a string says that it is time to stop.
+    """
+
+    def __init__(self, stop_reason: Callable[[], str | None] = lambda: None) -> None:
+        self.stop_reason = stop_reason
+        self._waiting: SimpleQueue[_Call[Any]] | None = None
+        self._stop_seen: float | None = None
+
+    def make(self, action: Callable[[], T]) -> T:
+        """The value of an action, or its error; raises GivenUp when it is time to stop and there is neither."""
+        if self._waiting is None:
+            self._waiting = SimpleQueue()
+            threading.Thread(target=_serve, args=(self._waiting,), daemon=True).start()
+        call = _Call(action)
+        self._waiting.put(call)
+        while not call.has_ended(LOOK_SECONDS):
+            if self.out_of_grace:
+                self._waiting = None  # the thread hangs; it ends with this process
+                raise GivenUp(f"{self.stop_reason()}: the ledger does not answer")
+        return call.result()
+
+    @property
+    def out_of_grace(self) -> bool:
+        """Whether there is a reason to stop, and has been for longer than calls may take."""
+        if self.stop_reason() is None:
+            return False
+        self._stop_seen = self._stop_seen or time.monotonic()
+        return time.monotonic() - self._stop_seen > GRACE_SECONDS
+
+
+class PatientCalls(Calls):
+    """Calls that are repeated while the ledger is away or busy."""
+
+    def __init__(self, say: Callable[[str], None], stop_reason: Callable[[], str | None] = lambda: None) -> None:
+        """``say``: called with remarks for the user."""
+        super().__init__(stop_reason)
+        self._say = say
+
+    def make(self, action: Callable[[], T]) -> T:
+        """As :meth:`Calls.make`; an action whose ledger is away, or busy, is repeated after a while."""
+        backoff, away = Backoff(longest=LONGEST_WAIT), False
+        while True:
+            try:
+                value = super().make(action)
+            except (ConnectionLost, LedgerBusy) as error:
+                if not away:
+                    self._say(f"{error}; the work goes on, asking again")
+                away = True
+                backoff.failed()
+                while not backoff.due:
+                    if self.stop_reason() is not None:
+                        raise GivenUp(f"{self.stop_reason()}: the ledger does not answer") from error
+                    time.sleep(LOOK_SECONDS)
+            else:
+                if away:
+                    self._say("the ledger is back")
+                return value
+
+
+def _serve(calls: SimpleQueue[_Call[Any]]) -> None:
+    while True:
+        calls.get().make()

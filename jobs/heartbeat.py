@@ -1,0 +1,48 @@
+"""What a computing process shows to its parent, in memory that they share: its task, and its steps.
+
+The parent reads it whenever it likes, also when the process hangs.
+"""
+
+from __future__ import annotations
+
+from multiprocessing.context import SpawnContext
+
+from langford.steps import STEPS
+
+NO_TASK = -1
+TOKEN, MADE = 0, 1
+
+
+class Heartbeat:
+    """The heartbeat of one computing process; it is made by the parent, and given to the process."""
+
+    def __init__(self, context: SpawnContext) -> None:
+        self._numbers = context.RawArray("q", [NO_TASK, 0])
+
+    # -- in the computing process ---------------------------------------------------------
+
+    def start(self) -> None:
+        """Count the steps of this process here."""
+        STEPS.count_in(self._numbers, MADE)
+
+    def begin(self, token: int) -> None:
+        """Note that a task begins."""
+        self._numbers[MADE] = 0
+        self._numbers[TOKEN] = token
+
+    def end(self) -> None:
+        """Note that it has ended."""
+        self._numbers[TOKEN] = NO_TASK
+
+    # -- in the parent --------------------------------------------------------------------
+
+    @property
+    def token(self) -> int | None:
+        """The task that is evaluated; None between two tasks, and before the first."""
+        token = self._numbers[TOKEN]
+        return None if token == NO_TASK else token
+
+    @property
+    def steps(self) -> int:
+        """How many steps its evaluation has made."""
+        return int(self._numbers[MADE])

@@ -1,0 +1,269 @@
+// The tables of one u for the filter, in shared memory: rows of 256 bits where odd forms vanish, and bytes that
+// say which row a v has, and what the forms are at it.
+//
+// A v of the tile is (high | low | inner) bits.  For fixed u an odd form is a sum over the bits of v.  The high and
+// low bits say at which sum over the inner bits it vanishes; a few of these sums, its window, have a row, others
+// have the empty row.  Forms are joined in groups.  Four images of a pair are done together: (u, v), u backwards,
+// v backwards, both; without symmetry (IMAGES = 1) the four are the same.
+//
+// A form has a place in some group.  Places have windows of different lengths; forms are dealt to them for each u and
+// image, those with the fewest inner terms to the shortest windows.
+#pragma once
+
+#include "shared_memory.cuh"
+#include "shifted_forms.cuh"
+
+constexpr int HIGH_BITS = TILE_BITS - INNER_BITS - LOW_BITS, HIGH = HIGH_BITS > 3 ? 1 << HIGH_BITS : 8;
+constexpr int SLOTS = 4;   // images
+constexpr int LINE = 8;    // blocks of 16 bytes that the row of all images takes
+
+// Places by group; places in the order of their windows' lengths.
+constexpr int GROUP_SIZE[] = {GROUP_SIZES}, GROUPS = sizeof GROUP_SIZE / sizeof(int);
+constexpr int WINDOW[FORMS] = {WINDOWS};
+__constant__ const int window_at[FORMS] = {WINDOWS}, by_length[FORMS] = {BY_LENGTH};
+
+__device__ constexpr int group_first(int g) { return g ? group_first(g - 1) + GROUP_SIZE[g - 1] : 0; }
+__device__ constexpr int stride(int g, int k) { return k ? stride(g, k - 1) * (WINDOW[group_first(g) + k - 1] + 1) : 1; }
+__device__ constexpr int group_line(int g) { return g ? group_line(g - 1) + stride(g - 1, GROUP_SIZE[g - 1]) : 0; }
+constexpr int LINES = group_line(GROUPS);
+__device__ constexpr int single_row(int place) { return place ? single_row(place - 1) + WINDOW[place - 1] : 0; }
+constexpr int SINGLE_ROWS = single_row(FORMS);
+
+struct Singles {
+    int first[FORMS];
+};
+__device__ constexpr Singles singles() {
+    Singles made = {};
+    for (int place = 0; place < FORMS; place++) made.first[place] = single_row(place);
+    return made;
+}
+__constant__ const Singles in_singles = singles();
+
+// Bytes of places.  Two groups are chosen from together, as the halves of a word: their places lie so that
+// masks 00FF00FF of a word, and of the word shifted by 8 bits, give place k of both.
+__device__ constexpr bool alone(int g) { return g == GROUPS - 1 && GROUPS % 2; }
+__device__ constexpr int first_part(int g) {   // 16-bit parts of 8 bits each, before the pair of g
+    int parts = 0;
+    for (int before = 0; before < g / 2; before++) parts += GROUP_SIZE[2 * before];
+    return parts;
+}
+__device__ constexpr int byte_of(int g, int k) {
+    const int part = first_part(g) + (alone(g) ? k / 2 : k), half = alone(g) ? k % 2 : g % 2;
+    return part / 2 * 4 + part % 2 + 2 * half;
+}
+constexpr signed char NONE = -1, BITS_OF_V = -2;
+constexpr bool COUNTS_BITS = FORMS < 4 * ODD_WORDS;   // the last byte says how many bits of v are set
+struct Layout {
+    signed char place[4 * ODD_WORDS];   // in each byte, or NONE
+    u32 most[2 * ODD_WORDS];            // windows, in the halves of each part
+};
+__device__ constexpr Layout layout() {
+    Layout made = {};
+    for (int k = 0; k < 4 * ODD_WORDS; k++) made.place[k] = NONE;
+    for (int g = 0; g < GROUPS; g++)
+        for (int k = 0; k < GROUP_SIZE[g]; k++) {
+            const int byte = byte_of(g, k);
+            made.place[byte] = group_first(g) + k;
+            made.most[byte / 4 * 2 + byte % 2] |= u32(WINDOW[group_first(g) + k]) << (byte % 4 > 1 ? 16 : 0);
+        }
+    if (COUNTS_BITS) made.place[4 * ODD_WORDS - 1] = BITS_OF_V;
+    return made;
+}
+__constant__ const Layout in_bytes = layout();
+
+__device__ inline void unite(Bits &bits, const Bits &more) {
+    for (int k = 0; k < 4; k++) bits.word[k] |= more.word[k];
+}
+
+// A byte for each place, or half a byte: those of words 2k and 2k + 1 side by side.
+struct alignas(16) Bytes {
+    u32 word[ODD_WORDS];
+};
+struct alignas(8) HalfBytes {
+    u32 word[ODD_WORDS / 2];
+};
+constexpr int BIAS = 128;
+
+// An odd form at u and an image: packed bits that add and take 1, the value with no free bit set, and the first inner
+// sum of its window.
+struct Term {
+    u32 plus, minus;
+    int start, window;
+};
+struct Counts {
+    HalfBytes low[1 << LOW_BITS], inner[2][16];
+    HalfBytes apart[4];   // so that the images are in other banks
+};
+struct Tables {
+    Bits joint[LINES * LINE];
+    Bytes high[SLOTS][HIGH + 1];             // with counts of the other bits: BIAS minus the form
+    Bytes low[(1 << LOW_BITS) * SLOTS];      // with high: BIAS plus the number of the row
+    Counts counts[SLOTS];
+    Term term[FORMS][SLOTS];                 // by place
+};
+
+// Where its tables are in it, in bytes.
+constexpr int HIGHS = sizeof(Bits) * LINES * LINE, COUNTS = HIGHS + sizeof(Bytes) * (SLOTS * (HIGH + 1) + (SLOTS << LOW_BITS));
+constexpr int LOW_COUNTS = COUNTS, FIRST_COUNTS = LOW_COUNTS + (sizeof(HalfBytes) << LOW_BITS);
+constexpr int SECOND_COUNTS = FIRST_COUNTS + 16 * sizeof(HalfBytes);
+static_assert(sizeof(Tables) == COUNTS + SLOTS * sizeof(Counts) + sizeof(Term) * FORMS * SLOTS, "no gaps");
+
+__device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
+
+// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader.
+// fixed: elements that are −1 in the whole tile.  Four threads share the bits of a form.
+__device__ inline void find_terms(Term (*terms)[SLOTS], i64 u, i64 fixed, int bits, bool negative) {
+    for (int base = 0; base < FORMS * SLOTS * 4; base += THREADS) {
+        const int k = base + threadIdx.x, f = k / 4 / SLOTS, slot = k / 4 % SLOTS, part = k % 4;
+        Linear form = {};
+        if (f < FORMS) {
+            form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
+            if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
+            if (negative && f == 0) form = {form.minus, form.plus, -form.start};
+        }
+        u32 plus = 0, minus = 0;
+        for (int bit = part; bit < bits; bit += 4) {
+            plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
+            minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
+        }
+        for (int distance = 1; distance < 4; distance *= 2) {
+            plus |= __shfl_xor_sync(~0u, plus, distance);
+            minus |= __shfl_xor_sync(~0u, minus, distance);
+        }
+        const int start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
+        if (f < FORMS && part == 0) terms[f][slot] = {plus, minus, start, 0};
+    }
+}
+
+// The first inner sum of a window: the sums that most often meet the opposite of the outer one.
+__device__ inline int window_start(const Term &term, int window) {
+    const int up = __popc(term.plus & 255), down = __popc(term.minus & 255), inner = up + down;
+    const int outer_up = __popc(term.plus) - up, outer_down = __popc(term.minus) - down, outer = outer_up + outer_down;
+    const float needed = -term.start - 0.5f * (outer_up - outer_down), middle = 0.5f * (up - down);
+    const float likely = middle + (needed - middle) * inner / (inner + outer ? inner + outer : 1);
+    int first = int(floorf(likely - 0.5f * (window - 1) + 0.5f));
+    if (first > up - window + 1) first = up - window + 1;
+    return first < -down ? -down : first;
+}
+
+// Deals the forms to places.
+__device__ inline void deal(Tables &tables, const Term (*terms)[SLOTS]) {
+    for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
+        const int f = k / SLOTS, slot = k % SLOTS;
+        Term term = terms[f][slot];
+        int rank = 0;
+        for (int other = 0; other < FORMS; other++)
+            rank += other != f && inner_terms(terms[other][slot]) < inner_terms(term) + (other < f);
+        const int place = by_length[rank];
+        term.window = window_start(term, window_at[place]);
+        tables.term[place][slot] = term;
+    }
+}
+
+// single [SINGLE_ROWS][LINE]: the rows of each place.
+__device__ inline void fill_single_rows(const Tables &tables, Bits *single) {
+    for (int k = threadIdx.x; k < FORMS * SLOTS * 8; k += THREADS) {
+        const int word = k % 8, slot = k / 8 % SLOTS, place = k / (8 * SLOTS);
+        const Term term = tables.term[place][slot];
+        // How many of the five lowest bits count, bit by bit, at the 32 v's of a word.
+        const u32 pattern[5] = {0xAAAAAAAA, 0xCCCCCCCC, 0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000};
+        u32 in[5];
+        for (int b = 0; b < 5; b++) in[b] = pattern[b] & -(term.plus >> b & 1) | ~pattern[b] & -(term.minus >> b & 1);
+        const u32 sum = in[0] ^ in[1] ^ in[2], carry = in[0] & in[1] | in[2] & (in[0] | in[1]);
+        const u32 ones = sum ^ in[3] ^ in[4], more = sum & in[3] | in[4] & (sum | in[3]);
+        const u32 twos = carry ^ more, fours = carry & more;
+        const u32 above = term.plus >> 5 & 7, below = term.minus >> 5 & 7;
+        int count = term.window + __popc(term.minus & 255) - __popc(word & above) - __popc(~word & below);
+        u32 *row = single[in_singles.first[place] * LINE + 2 * slot].word + word;
+        for (int j = 0; j < window_at[place]; j++, count++) {
+            const u32 equal = (ones ^ (count & 1) - 1) & (twos ^ (count >> 1 & 1) - 1) & (fours ^ (count >> 2 & 1) - 1);
+            row[j * LINE * 4] = u32(count) < 6 ? equal : 0;
+        }
+    }
+}
+
+// What a table of bytes holds for the place in a byte: with index 0, and for each bit of the index that is set.
+struct Steps {
+    int start;
+    u32 plus, minus;   // bits that take 1 away, that add 1
+};
+
+// Eight entries, from number 8 · top on.  put(number, word): stores one.
+template <class Of, class Put> __device__ inline void fill_eight(int word, int top, Of steps_of, Put put) {
+    u32 first = 0, step[3] = {0, 0, 0};
+    for (int k = 0; k < 4; k++) {
+        const int place = in_bytes.place[4 * word + k];
+        if (place == NONE) continue;
+        const Steps steps = steps_of(place);
+        first += u32(steps.start + __popc(8 * top & steps.minus) - __popc(8 * top & steps.plus)) << 8 * k;
+        for (int b = 0; b < 3; b++) step[b] += u32(int(steps.minus >> b & 1) - int(steps.plus >> b & 1)) << 8 * k;
+    }
+#pragma unroll
+    for (int k = 0; k < 8; k++) put(8 * top + k, first + (k & 1 ? step[0] : 0) + (k & 2 ? step[1] : 0) + (k & 4 ? step[2] : 0));
+}
+
+__device__ inline void fill_byte_tables(Tables &tables) {
+    constexpr int HIGH_TOPS = HIGH / 8, LOW_TOPS = (1 << LOW_BITS) / 8, LOWER = (1 << INNER_BITS + LOW_BITS) - 1;
+    constexpr int COUNT_TOPS = LOW_TOPS + 4;   // two tables of 16
+    constexpr int BYTE_ITEMS = (HIGH_TOPS + LOW_TOPS) * SLOTS * ODD_WORDS;
+    for (int k = threadIdx.x; k < BYTE_ITEMS + COUNT_TOPS * SLOTS * (ODD_WORDS / 2); k += THREADS) {
+        const int slot = k % SLOTS;
+        if (k < BYTE_ITEMS) {
+            const int word = k / SLOTS % ODD_WORDS, top = k / (SLOTS * ODD_WORDS);
+            const bool is_high = top < HIGH_TOPS;
+            fill_eight(word, is_high ? top : top - HIGH_TOPS, [&](int place) -> Steps {
+                if (place == BITS_OF_V) return {0, 0, ~0u};
+                const Term term = tables.term[place][slot];
+                const int below = __popc(term.plus & LOWER), shift = is_high ? INNER_BITS + LOW_BITS : INNER_BITS;
+                return {is_high ? BIAS - term.start - below : below - term.window, term.plus >> shift, term.minus >> shift};
+            }, [&](int number, u32 made) { (is_high ? tables.high[slot][number] : tables.low[number * SLOTS + slot]).word[word] = made; });
+        } else {
+            const int item = k - BYTE_ITEMS, word = item / SLOTS % (ODD_WORDS / 2), top = item / (SLOTS * (ODD_WORDS / 2));
+            const bool is_low = top < LOW_TOPS;
+            const int half = (top - LOW_TOPS) / 2, shift = is_low ? INNER_BITS : 4 * half;
+            const u32 mask = is_low ? (1 << LOW_BITS) - 1 : 15;
+            auto steps_of = [&](int place) -> Steps {
+                if (place == BITS_OF_V) return {0, 0, ~0u};
+                const Term term = tables.term[place][slot];
+                const u32 plus = term.plus >> shift & mask;
+                return {__popc(plus), plus, term.minus >> shift & mask};
+            };
+            const int own_top = is_low ? top : (top - LOW_TOPS) % 2;
+            auto place_of = [&](int number) -> u32 & {
+                return (is_low ? tables.counts[slot].low[number] : tables.counts[slot].inner[half][number]).word[word];
+            };
+            fill_eight(2 * word, own_top, steps_of, [&](int number, u32 made) { place_of(number) = made; });
+            fill_eight(2 * word + 1, own_top, steps_of, [&](int number, u32 made) { place_of(number) |= made << 4; });
+        }
+    }
+}
+
+// The union of the rows of places K … of group G, by their numbers in `picks`; a number beyond the window stands for none.
+template <int G, int K> __device__ inline void unite_picks(Bits &row, const Bits *single, int picks, int block) {
+    if constexpr (K < GROUP_SIZE[G]) {
+        constexpr int place = group_first(G) + K, first = single_row(place), window = WINDOW[place];
+        const int pick = picks % (window + 1);
+        if (pick < window) unite(row, single[(first + pick) * LINE + block]);
+        unite_picks<G, K + 1>(row, single, picks / (window + 1), block);
+    }
+}
+
+// joint: for group G and all behind it all unions of one row of each place.
+template <int G> __device__ inline void join_rows(Tables &tables, const Bits *single) {
+    if constexpr (G < GROUPS) {
+        constexpr int line = group_line(G), window = WINDOW[group_first(G)], first = single_row(group_first(G));
+        constexpr int others = stride(G, GROUP_SIZE[G]) / (window + 1);
+        for (int k = threadIdx.x; k < others * LINE; k += THREADS) {
+            const int pick = k / LINE, block = k % LINE;
+            Bits rest = {};
+            unite_picks<G, 1>(rest, single, pick, block);
+#pragma unroll
+            for (int j = 0; j <= window; j++) {
+                Bits row = rest;
+                if (j < window) unite(row, single[(first + j) * LINE + block]);
+                tables.joint[(line + pick * (window + 1) + j) * LINE + block] = row;
+            }
+        }
+        join_rows<G + 1>(tables, single);
+    }
+}

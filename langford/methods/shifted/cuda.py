@@ -1,0 +1,234 @@
+"""Evaluate tasks of the shifted sum on a GPU: the same tasks, sums and checks as on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
+from langford.devices import Device
+from langford.errors import CheckFailed
+from langford.kernels.cuda.host import HostProgram
+from langford.kernels.cuda.program import Compiler, DeviceArray
+from langford.kernels.cuda.runtime import CudaProgram
+from langford.kernels.cuda.source import source_of
+from langford.methods.shifted.components import natural
+from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
+from langford.methods.shifted.forms import half_forms
+from langford.methods.shifted.plan import ShiftedPlan
+from langford.methods.shifted.tables import OddForms
+from langford.result import PartialResult
+
+MOST_ELEMENTS = 64
+LIMBS = 8
+BIAS = 128
+UNKEPT_LAUNCHES = 2**10
+"""After so many launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a digit of
+32 bits to each limb, stay below 2^58."""
+SAMPLED = 61
+"""One u in so many counts for the mean of the even values."""
+
+
+@dataclass(frozen=True)
+class UBlockOnDevice:
+    """Some u's, of those that are the same backwards one, in the order of their even values.
+
+    Attributes:
+        us: int64[u's], natural masks.
+        windows: int32[even forms], the first value of each in the joint rows.
+    """
+
+    us: DeviceArray
+    windows: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TileOnDevice:
+    """The tables of a tile of v's (shifted_forms.cuh).
+
+    Attributes:
+        fixed: natural mask of the elements that are −1 in all of them.
+        rows, keys: uint32.
+    """
+
+    fixed: int
+    rows: DeviceArray
+    keys: DeviceArray
+
+
+class ShiftedOnGpu:
+    """Evaluates the tasks of a plan with a compiled ``shifted.cu``."""
+
+    def __init__(self, plan: ShiftedPlan, compiler: Compiler, settings: Settings | None = None) -> None:
+        """
+        Args:
+            compiler: makes the program, for a GPU or for the host.
+            settings: chosen by the problem if left out.
+        """
+        settings = settings or settings_for(plan)
+        self._plan, self._shape = plan, GpuShape.of(plan, settings)
+        source = source_of("shifted.cu", self._shape.definitions(settings))
+        self.program = compiler(source, "shifted", settings.threads)
+        split, prefix = plan.components, plan.prefix_bits
+        self._v_order = split.v_order(prefix, INNER_BITS)
+        self._u_free, self._v_free = len(split.u) - prefix, len(split.v) - prefix
+        self._tile_bits = min(settings.tile_bits, self._v_free)
+        self._words = 2**self._shape.tile_bits // 32
+        self._u_block_bits = min(settings.u_block_bits, self._u_free)
+        self._even_window = settings.even_window
+        self._set_forms(split.u_order(prefix, INNER_BITS))
+        self._cells = self.program.zeros((self.program.blocks, self._words), np.uint32)
+        self._u_block = lru_cache(maxsize=1)(self._new_u_block)
+
+    @classmethod
+    def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
+        """The evaluator for a GPU; raises NoGpu."""
+        return cls(plan, partial(CudaProgram, device.index))
+
+    @classmethod
+    def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
+        """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
+        return cls(plan, HostProgram, replace(settings_for(plan), threads=64, u_block_bits=20))
+
+    def _set_forms(self, u_order: list[int]) -> None:
+        """Fill in what does not change from task to task."""
+        plan, split = self._plan, self._plan.components
+        # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
+        odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
+        self.program.set_constant("odd_forms", np.ascontiguousarray(odd.masks.reshape(7, -1).T))
+        halves = [
+            [
+                [
+                    half.lag,
+                    half.terms,
+                    half.once,
+                    half.negative,
+                    half.terms.bit_count() + half.once.bit_count() + half.constant,
+                ]
+                for half in half_forms(form)
+            ]
+            for form in plan.forms.even
+        ]
+        if halves:
+            self.program.set_constant("even_forms", np.array(halves, np.int64))
+        elements = np.zeros((2, MOST_ELEMENTS), np.int64)
+        elements[0, : len(u_order)], elements[1, : len(self._v_order)] = u_order, self._v_order
+        self.program.set_constant("elements", elements)
+        ends = [run[0] + run[-1] if run else 0 for run in (split.u, split.v)]
+        self.program.set_constant("ends", np.array(ends, np.int64))
+
+    def evaluate(self, index: int) -> PartialResult:
+        """The partial result of one task; raises TaskIndexOutOfRange."""
+        plan = self._plan
+        u_prefixes, v_prefixes = plan.prefixes(index)
+        symmetric = self._shape.images > 1
+        if symmetric and len(v_prefixes) < len(u_prefixes):
+            # The mirror exchanges the components.  The images of a pair have the v's of the other prefix of the
+            # class; where it has only one, each pair is found twice.
+            u_prefixes, v_prefixes = v_prefixes, u_prefixes
+        tiles = [
+            first
+            for prefix in (v_prefixes[:1] if symmetric else v_prefixes)
+            for first in range(prefix << self._v_free, (prefix + 1) << self._v_free, 1 << self._tile_bits)
+        ]
+        blocks = self._u_blocks(tuple(u_prefixes))
+        total, residues, evaluated = self.sum_over(blocks, tiles, len(v_prefixes) if symmetric else 1)
+        weight = plan.weight(index)
+        return PartialResult(index, weight * total, residue(weight * residues), evaluated)
+
+    def sum_over(
+        self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
+    ) -> tuple[int, int, int]:
+        """Σ (Π x_k) Π f_d / 4 over some u's, the packed v's of some tiles and the images of both.
+
+        Args:
+            v_weight: 2 where a v and the same backwards are not both among those of all tiles; 1 without symmetry.
+
+        Returns (sum, its residue, points whose product is not 0).
+        """
+        program, starts = self.program, list(tile_starts)
+        sums = [0, 0, 0]
+        launches = 0
+        arrays = self._zero_sums()
+        for block in u_blocks:
+            windows = program.upload(block.windows)
+            for first in starts:
+                self._launch(block, self._tile(first), windows, v_weight, arrays)
+                launches += 1
+                if launches % UNKEPT_LAUNCHES == 0:
+                    self._take_over(sums, arrays)
+                    arrays = self._zero_sums()
+        self._take_over(sums, arrays)
+        if self._shape.images > 1:
+            if sums[0] % 4 or sums[2] % 4:
+                raise CheckFailed(
+                    "the images of pairs did not add up to a multiple of 4: evaluate the task again, "
+                    "and do not trust this machine if that repeats"
+                )
+            quarter = pow(4, -1, 2**64 - 1)
+            sums = [sums[0] // 4, sums[1] * quarter, sums[2] // 4]
+        return sums[0], residue(sums[1]), sums[2]
+
+    def _zero_sums(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        program = self.program
+        return program.zeros(LIMBS, np.int64), program.zeros(LIMBS, np.int64), program.zeros(1, np.uint64)
+
+    def _take_over(self, sums: list[int], arrays: tuple[DeviceArray, DeviceArray, DeviceArray]) -> None:
+        total, residues, evaluated = map(self.program.download, arrays)
+        sums[0] += limbs.to_int(total)
+        sums[1] += limbs.to_int(residues)
+        sums[2] += int(evaluated[0])
+
+    def _launch(
+        self,
+        block: UBlockOnDevice,
+        tile: TileOnDevice,
+        windows: DeviceArray,
+        v_weight: int,
+        arrays: tuple[DeviceArray, DeviceArray, DeviceArray],
+    ) -> None:
+        program = self.program
+        joint_rows = self._shape.even_pairs * (self._even_window + 1) ** 2
+        joint = program.zeros((joint_rows, self._words), np.uint32)
+        program.launch("join_even_rows", tile.rows, windows, joint)
+        program.launch(
+            "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
+            joint, windows, tile.keys, self._cells, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
+            np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
+        )  # fmt: skip
+
+    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlockOnDevice]:
+        for start in range(0, 1 << self._u_free, 1 << self._u_block_bits):
+            yield self._u_block(prefixes, start)
+
+    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> UBlockOnDevice:
+        count = 1 << self._u_block_bits
+        return self.u_block([(prefix << self._u_free) + start for prefix in prefixes], count)
+
+    def u_block(self, starts: list[int], count: int) -> UBlockOnDevice:
+        """The u's of ``count`` packed numbers from each of one or two starts on."""
+        program, room = self.program, count * len(starts)
+        us, keys = program.zeros(room, np.int64), program.zeros(room, np.int64)
+        totals = program.zeros(self._shape.evens + 1, np.int64)
+        first, second = [*starts, -1][:2]
+        program.launch("list_us", np.int64(first), np.int64(second), np.int64(count), us, keys, totals)
+        sums = program.download(totals)
+        kept = int(sums[-1])
+        us = us[:kept][program.order(keys[:kept])]
+        sample = max(1, kept // SAMPLED)
+        windows = np.rint(sums[:-1] / sample).astype(np.int32) - self._even_window // 2
+        return UBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))
+
+    def _tile(self, first: int) -> TileOnDevice:
+        program = self.program
+        shape = self._shape
+        rows = program.zeros((1 + shape.evens * (2 * shape.reach + 1), self._words), np.uint32)
+        keys = program.zeros((2**shape.tile_bits, shape.even_words), np.uint32)
+        program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys)
+        fixed = int(natural(np.array([first]), self._v_order)[0])
+        return TileOnDevice(fixed, rows, keys)

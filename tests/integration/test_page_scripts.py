@@ -1,0 +1,48 @@
+"""The pictures and figures of docs/shifted.md and docs/records.md are those of the scripts that they name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SHIFTED = (ROOT / "docs" / "shifted.md").read_text()
+SCRIPTS = re.findall(r"`python (benchmarks/shifted\w*\.py|benchmarks/surviving_shares\.py)(.*?)`", SHIFTED)
+
+
+def script(*arguments: str) -> str:
+    """What a script of the project prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=240, check=True
+    )
+    return done.stdout
+
+
+def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
+    [(name, target)] = [(name, options.strip()) for name, options in SCRIPTS if "figure" in name]
+    script(name, str(tmp_path / "drawn.svg"))
+    drawn, kept = (
+        re.findall(r"<!-- (.*?) -->", file.read_text()) for file in (tmp_path / "drawn.svg", ROOT / target)
+    )
+    assert drawn == kept  # every number and title; outlines of letters depend on the version of matplotlib
+    assert len(drawn) > 128
+
+
+def test_the_surviving_shares_are_the_scripts() -> None:
+    [(name, options)] = [(name, options) for name, options in SCRIPTS if "shares" in name]
+    assert not options.strip()
+    printed = script(name, "16", "24", "--points", "5e5").splitlines()[2:]
+    for row in printed:
+        n, _, *measured = [cell.strip() for cell in row.strip("|").split("|")]
+        [shown] = re.findall(rf"^\| {n} \|(.*)\|$", SHIFTED, re.MULTILINE)
+        for cell, ours in zip(shown.split("|"), measured, strict=True):
+            (share, error), (again, wide) = (map(float, text.split("±")) for text in (cell, ours))
+            assert abs(share - again) < 5 * (error + wide)
+    assert len(printed) == 2
+
+
+def test_the_costs_of_the_next_records_are_the_scripts() -> None:
+    page = (ROOT / "docs" / "records.md").read_text()
+    assert script("benchmarks/records.py").strip() in page

@@ -1,0 +1,54 @@
+"""The site of the pages: what is generated, where it is found, and that nothing is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.scripts import examples, fetched, outside
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"commands.md", "python.md", "examples.md"}
+NAVIGATION = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<script src="https://cdn.example/a.js"></script>', ["https://cdn.example/a.js"]),
+        ("<link rel=stylesheet href=//fonts.example/css>", ["//fonts.example/css"]),
+        ("<img alt='' src='http://example/a.png'>", ["http://example/a.png"]),
+        ("@font-face { src: url(https://example/a.woff2) }", ["https://example/a.woff2"]),
+        ('@import "https://example/a.css";', ["https://example/a.css"]),
+        ('<script src="assets/a.js"></script><img src="data:image/png;base64,//8=">', []),
+        ('<a href="https://oeis.org/A014552">A014552</a>', []),
+        ('<link rel="canonical" href="https://example/">', []),
+    ],
+)
+def test_what_a_browser_would_fetch(text: str, found: list[str]) -> None:
+    assert list(fetched.addresses(text)) == found
+
+
+def test_a_link_that_leaves_the_site_is_text() -> None:
+    assert doctest.testmod(outside) == (0, 1)
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r": ([\w-]+\.md)$", NAVIGATION, re.MULTILINE)
+    assert sorted(listed) == sorted({file.name for file in (ROOT / "docs").glob("*.md")} | GENERATED)
+
+
+def test_ci_builds_the_site_with_warnings_as_errors() -> None:
+    [build] = re.findall(r"mkdocs build[^&]*", (ROOT / ".ci" / "run").read_text())
+    assert "--strict" in build
+    assert "--quiet" not in build, "mkdocs does not count what it does not say"
+
+
+def test_the_page_of_examples_shows_all_of_them() -> None:
+    page = examples.page()
+    for file in (ROOT / "docs" / "examples").iterdir():
+        if file.is_file():
+            assert file.read_text() in page
