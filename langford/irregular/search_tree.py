@@ -86,9 +86,10 @@ def search_sizes(problem: Problem, depth: int | None = None, device: str = "cpu"
 
 
 def _sizes(problem: Problem, level: StateLevel) -> LevelSizes:
-    nodes, below = level.nodes, level.nodes_below.astype(np.float64)
-    mean = float((level.ways * below).sum()) / nodes if nodes else 0.0
-    variance = float((level.ways * (below - mean) ** 2).sum()) / nodes if nodes else 0.0
+    # On the host: sums of floats depend on their order, and these shall be the same on every device.
+    nodes, ways, below = level.nodes, on_host(level.ways), on_host(level.nodes_below).astype(np.float64)
+    mean = float((ways * below).sum()) / nodes if nodes else 0.0
+    variance = float((ways * (below - mean) ** 2).sum()) / nodes if nodes else 0.0
     return LevelSizes(
         level.depth,
         nodes,
