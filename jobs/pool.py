@@ -212,6 +212,8 @@ class WorkerPool:
                 member.process.join()
                 self._members[position] = self._start(member.device)
                 evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
+                if member.process.exitcode == -signal.SIGTERM:
+                    evaluated = None  # somebody wanted it to end, as a scheduler does: the task is not to blame
                 yield Died(tuple(member.tokens), member.condemned or _death(member.process.exitcode), evaluated)
 
     def stop(self) -> None:

@@ -49,11 +49,6 @@ COMMANDS = {
         "Count a campaign's problem again in another way, and compare the counts.",
         CAMPAIGNS,
     ),
-    "release": LazyCommand(
-        "langford.cli.campaigns:release",
-        "Take tasks back from the workers that hold them, so that others get them at once.",
-        FARM,
-    ),
     "recheck": LazyCommand(
         "langford.cli.campaigns:recheck",
         "Put results in question: others evaluate them again, and the merge waits for that.",
@@ -82,6 +77,11 @@ COMMANDS = {
         FARM,
     ),
     "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done.", FARM),
+    "release": LazyCommand(
+        "langford.cli.campaigns:release",
+        "Take tasks back from the workers that hold them, so that others get them at once.",
+        FARM,
+    ),
     "mpi": LazyCommand(
         "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun.", CLUSTER
     ),

@@ -72,7 +72,8 @@ def compare_block(plan: ShiftedPlan, compiler: Any, settings: Settings, count: i
         reverse = sum((tile >> (k ^ 1) & 1) << k for k in range(len(split.v) - bits)) if symmetric else tile
         expected = processor.sum_over([both], [start << bits for start in {tile, reverse}])
         assert gpu.sum_over([block], [tile << bits], 2 if reverse != tile else 1) == expected
-        assert tile or expected[2] > 0 or not plan.forms.odd
+        # At the corner of the rows of odd differences alone nothing survives.
+        assert tile or expected[2] > 0 or plan.problem in (MANY_ODD, MANY_EVEN)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -185,7 +185,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
 
 def page_table() -> dict[str, set[str]]:
     """The table of the page: the checks that find each fault."""
-    below = PAGE.read_text().split("## Which check finds which fault\n", 1)[1]
+    below = PAGE.read_text().split("## Which check finds which fault\n", 1)[1].partition("\n## ")[0]
     head, _, *rows = re.findall(r"^\|(.*)\|$", below, re.MULTILINE)
     names = [cell.strip() for cell in head.split("|")][1:]
     assert tuple(names) == CHECKS

@@ -55,7 +55,7 @@ def export_of(key: PlanKey, name: str = "seven") -> Export:
 
 
 def info(key: PlanKey) -> wire.CampaignInfo:
-    return wire.CampaignInfo(*UUIDS, "seven", key, 9, 1.0, Standing({}, {}), 0, "kernels")
+    return wire.CampaignInfo(*UUIDS, "seven", key, 9, 1.0, Standing({}, {}), "kernels")
 
 
 # -- ledgers and files ------------------------------------------------------------------------
@@ -149,7 +149,9 @@ def test_a_recomputation_has_the_same_seed() -> None:
     way = recomputation(plan, None, CPU)
     assert (way.plan.seed, way.plan.depth) == (7, 6)
     assert "with the same seed 7, as sums of the tasks at depth 6" in way.words
-    assert [way.value(index) for index in plan.tasks] == [plan.evaluate(index).value for index in plan.tasks]
+    assert [way.evaluation(index).result.value for index in plan.tasks] == [
+        plan.evaluate(index).value for index in plan.tasks
+    ]
     assert plan.owners(plan_of(DEFAULT)) is None
 
 
