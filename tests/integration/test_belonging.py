@@ -216,7 +216,10 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     errors = [worker.communicate(timeout=150)[1] for worker in (early, late)]
     assert "enrols again" in errors[1]
     farm.finish(early, late)
-    assert farm.campaign.progress().confirmed + farm.campaign.progress().conflicts == 0
+    progress = farm.campaign.progress()
+    assert progress.conflicts == 0
+    # A lease that expired while its worker was stopped may bring its true result late: it confirms, nothing else does.
+    assert progress.confirmed == progress.attempts.get("superseded", 0) <= progress.attempts.get("expired", 0)
     reasons = [file.read_text() for file in (farm.folder / "outbox" / "quarantine").glob("*.reason")]
     assert any("the server refuses it: the nonce shown is of no attempt" in reason for reason in reasons)
     assert not list((farm.folder / "outbox" / uuid).rglob(f"*{SUFFIX}"))
