@@ -218,7 +218,7 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     farm.finish(early, late)
     progress = farm.campaign.progress()
     assert progress.conflicts == 0
-    # A lease that expired while its worker was stopped may bring its true result late: it confirms, nothing else does.
+    # A lease that expired while its worker was stopped may bring its true result late: that confirms, nothing else.
     assert progress.confirmed == progress.attempts.get("superseded", 0) <= progress.attempts.get("expired", 0)
     reasons = [file.read_text() for file in (farm.folder / "outbox" / "quarantine").glob("*.reason")]
     assert any("the server refuses it: the nonce shown is of no attempt" in reason for reason in reasons)
