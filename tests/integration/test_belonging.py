@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select
 
-from db import Credential, Delivery, Ledger
+from db import Credential, Delivery, Lease, Ledger
 from db.models import Attempt, Token, Voter
 from db.states import EventKind, Outcome, Role
 from jobs.farm.client import NotEnrolled, RemoteCampaign
@@ -194,7 +194,9 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
     third = Identity.fresh()
     server = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token)
     server.enrol(third)
-    [lease] = server.lease(third.worker_id, 1, 60, [])
+    granted: list[Lease] = []  # at once, or when the leases of the stopped worker are over
+    farm.wait_until(lambda: bool(granted or granted.extend(server.lease(third.worker_id, 1, 60, [])) or granted))
+    [lease] = granted
     late = farm.work(outbox="outbox")
     farm.wait_until(lambda: farm.done() > before + 2)
     left = Outbox(farm.folder / "outbox", third)
