@@ -13,15 +13,19 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from db import Delivery, Ledger
-from db.states import Role
+from db.models import Attempt, Worker
+from db.states import Ending, Role
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.identity import Identity
 from jobs.run import result
 from langford.arithmetic.residue import residue
+from langford.devices import cores
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
@@ -71,6 +75,11 @@ class Farm:
     def work_on(self, host: str) -> subprocess.Popen[str]:
         """A worker that votes: on a host of its own, with a token of its own."""
         return self.work(host=host, outbox=f"outbox-{host}", LANGFORD_TOKEN=self.campaign.new_token(Role.WORKER))
+
+    def workers(self) -> list[Any]:
+        """The workers that have enrolled, as the ledger keeps them."""
+        with self.ledger.database.reading() as connection:
+            return list(connection.execute(select(Worker.__table__)))
 
     def done(self) -> int:
         return self.campaign.standing().tasks.get("done", 0)
@@ -148,10 +157,16 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
     farm.finish(*workers)
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
+    # What they say of their own times counts from the server's clock.
+    with farm.ledger.database.reading() as connection:
+        query = select(Attempt.granted, Attempt.began, Attempt.ended)
+        times = [tuple(row) for row in connection.execute(query)]
+    assert all(granted < began < ended for granted, began, ended in times)
+    assert {worker.ending for worker in farm.workers()} == {Ending.FINISHED}
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
-    worker = farm.work()
+    worker = farm.work(SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=30)
@@ -159,6 +174,9 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     progress = farm.campaign.progress()
     assert "leased" not in progress.tasks
     assert progress.attempts.get("preempted", 0) > 0
+    [left] = farm.workers()
+    assert (left.ending, left.processes, left.cores) == (Ending.PREEMPTED, 1, cores())
+    assert (left.slurm_job, left.slurm_index) == ("1234", 7)
     assert not list((farm.folder / "outbox").iterdir())
 
 
@@ -167,6 +185,7 @@ def test_a_time_limit_drains(long_farm: Farm) -> None:
     worker.communicate(timeout=60)
     assert worker.returncode == 3
     assert "leased" not in long_farm.campaign.progress().tasks
+    assert [worker.ending for worker in long_farm.workers()] == [Ending.STOPPED]
 
 
 class Proxy:
