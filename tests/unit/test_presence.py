@@ -16,12 +16,12 @@ from db.models import Attempt, Worker
 from db.presence import NOTE_SECONDS, Presence
 from db.states import Ending, EventKind, Outcome
 from jobs.identity import Identity, equipment_of
+from jobs.in_process import InProcessPool
 from jobs.run import Run
 from jobs.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
 from tests.databases import fresh_database
-from tests.in_process import InProcessPool
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
