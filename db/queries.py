@@ -98,6 +98,7 @@ _ATTEMPTS = (
         Attempt.campaign_id,
         Attempt.task_index,
         Attempt.nonce,
+        Attempt.granted,
         Worker.voter_id,
         select(Campaign.recheck_share).where(Campaign.id == bindparam("campaign")).scalar_subquery().label("share"),
         Result.value,
@@ -113,8 +114,8 @@ def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[i
     """These attempts by id; those of other campaigns, or of none, are left out."""
     rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids, "campaign": campaign_id}).all()
     return {
-        attempt: AttemptRecord(index, nonce, voter_id, share, None if by is None else (value, by))
-        for attempt, of_campaign, index, nonce, voter_id, share, value, by in rows
+        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
         if of_campaign == campaign_id
     }
 
@@ -128,17 +129,24 @@ def voters(connection: Connection, voter_ids: Collection[int]) -> dict[int, tupl
     return {row.id: (VoterKind(row.kind), row.valid) for row in rows}
 
 
-_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce).where(
+_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce, Attempt.worker_id).where(
     among(Attempt.id, "attempts")
 )
 
 
 def tasks_of(connection: Connection, campaign_id: int, credentials: Collection[Credential]) -> dict[int, int]:
     """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are left out."""
+    return {attempt: row.task_index for attempt, row in shown(connection, campaign_id, credentials).items()}
+
+
+def shown(
+    connection: Connection, campaign_id: int, credentials: Collection[Credential]
+) -> dict[int, Row[*tuple[Any, ...]]]:
+    """The attempts whose nonces are shown, with their tasks and workers, as :func:`tasks_of`."""
     rows = connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
     attempts = {row.id: row for row in rows if row.campaign_id == campaign_id}
     return {
-        credential.attempt: attempts[credential.attempt].task_index
+        credential.attempt: attempts[credential.attempt]
         for credential in credentials
         if credential.attempt in attempts
         and nonces.is_genuine(credential.nonce, attempts[credential.attempt].nonce)

@@ -65,6 +65,28 @@ class Lease(Credential):
 
 
 @dataclass(frozen=True)
+class Equipment:
+    """What a worker computes with, and where its log is; None: unknown.
+
+    Attributes:
+        cores: cores of the processor that it may use.
+        processes: how many processes compute for it.
+        device_model: what the maker calls its device.
+        slurm_job: number of its job in SLURM, of the whole array where it is one.
+        slurm_index: its index in the array.
+    """
+
+    cores: int | None = None
+    processes: int | None = None
+    device_model: str | None = None
+    slurm_job: str | None = None
+    slurm_index: int | None = None
+
+
+UNKNOWN = Equipment()
+
+
+@dataclass(frozen=True)
 class LeaseHolder:
     """A worker with running attempts.
 
@@ -86,6 +108,7 @@ class AttemptRecord:
     Attributes:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
+        granted: when its lease began.
         voter_id: who vouches for its result.
         share: of the results of its campaign that another voter evaluates again.
         accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
@@ -93,6 +116,7 @@ class AttemptRecord:
 
     index: int
     nonce: str | None
+    granted: float
     voter_id: int
     share: float
     accepted: tuple[str, int] | None

@@ -1,6 +1,27 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
+from db.views import VIEWS
+
 UNDONE = {
+    "0010": [
+        *(f"DROP VIEW {view.name}" for view in VIEWS),
+        "DROP INDEX attempt_worker",
+        "CREATE INDEX attempt_worker ON attempt (worker_id, ended)",
+        "ALTER TABLE attempt DROP COLUMN began",
+        *(
+            f"ALTER TABLE worker DROP COLUMN {column}"
+            for column in (
+                "last_seen",
+                "ended",
+                "ending",
+                "cores",
+                "processes",
+                "device_model",
+                "slurm_job",
+                "slurm_index",
+            )
+        ),
+    ],
     "0009": ["ALTER TABLE campaign DROP COLUMN seed"],
     "0008": [
         "DROP INDEX attempt_alone",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from db import Credential, Delivery, Lease, Receipt
 from db.leasing import NO_STEPS
-from db.states import Outcome
+from db.states import Ending, Outcome
 from jobs.farm import wire
 from jobs.farm.diagnosis import permanent
 from jobs.farm.listening import BadCertificate
@@ -128,6 +129,10 @@ class RemoteCampaign:
         with _understood(self._address):
             return wire.pace_of(self._call("POST", "/workers", **wire.identity_document(identity)))
 
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Note how the work of this worker ended; raises NotEnrolled."""
+        self._call("POST", "/departures", worker=worker_id, ending=ending)
+
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
@@ -189,7 +194,7 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
         with _understood(self._address):
-            answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents, now=time.time()), "receipts")
             receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
             if len(receipts) != len(deliveries):
                 raise wire.BadMessage(f"expected {len(deliveries)} receipts")

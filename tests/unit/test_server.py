@@ -20,7 +20,15 @@ from langford.result import PartialResult
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 
-WORKER = {"worker": str(uuid.UUID(int=7)), "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
+EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
+WORKER = {
+    "worker": str(uuid.UUID(int=7)),
+    "host": "h",
+    "process": "1",
+    "device_kind": "cpu",
+    "kernels": "k",
+    **EQUIPMENT,
+}
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
@@ -58,7 +66,7 @@ class Farm:
         return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
-        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries])
+        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]

@@ -1,6 +1,21 @@
 -- Ledger, Ledger.enrol, Campaign.judge, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS throughput;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS disagreements;
+
 -- Ledger, db.copying.copy
 CREATE TABLE campaign ( id SERIAL NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT(53) NOT NULL, created
@@ -105,7 +120,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy
+-- Ledger, db.copying.copy, Database
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -292,8 +307,153 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND NOT copied;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
+    task.failures, task.deaths, (SELECT count(*) AS count_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index) AS attempts, attempt.outcome, to_char(to_timestamp(attempt.granted)
+    AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS granted, to_char(to_timestamp(attempt.began) AT TIME
+    ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS began, to_char(to_timestamp(attempt.ended) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended, result.seconds, result.value, CASE WHEN
+    (result.confirmed_by IS NOT NULL) THEN 1 WHEN (result.attempt_id IS NOT NULL) THEN 0 END AS confirmed,
+    result.doubt, attempt.worker_id AS worker, worker.host, worker.device_kind, worker.device_model, CASE WHEN
+    (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE worker.slurm_job || '_' || CAST(worker.slurm_index
+    AS VARCHAR) END AS slurm
+FROM task
+JOIN campaign ON campaign.id = task.campaign_id
+LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id
+AND result.task_index = task.task_index
+LEFT OUTER JOIN attempt ON attempt.id = coalesce(result.attempt_id, (SELECT max(attempt_1.id) AS max_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index))
+LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW worker_overview AS SELECT worker.id AS worker, (SELECT campaign.name
+FROM campaign
+JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
+WHERE attempt_1.worker_id = worker.id
+LIMIT 1) AS campaign, worker.host, worker.process, worker.device_kind, worker.device_model, worker.cores,
+    worker.processes, worker.kernels, CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE
+    worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm,
+    to_char(to_timestamp(worker.started) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
+    to_char(to_timestamp(worker.last_seen) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_seen,
+    to_char(to_timestamp(worker.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended,
+    worker.ending, to_char(to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    AS distrusted, coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done,
+    coalesce(numbers.released, 0) AS released, coalesce(numbers.preempted, 0) AS preempted,
+    coalesce(numbers.expired, 0) AS expired, coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS
+    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds,
+    coalesce(numbers.lost_seconds, 0) AS lost_seconds
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END)
+    AS leased, sum(CASE WHEN (attempt.outcome = 'done') THEN 1 ELSE 0 END) AS done, sum(CASE WHEN
+    (attempt.outcome = 'released') THEN 1 ELSE 0 END) AS released, sum(CASE WHEN (attempt.outcome = 'preempted')
+    THEN 1 ELSE 0 END) AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired,
+    sum(CASE WHEN (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome =
+    'died') THEN 1 ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS
+    superseded, sum(CASE WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended -
+    coalesce(attempt.began, attempt.granted) ELSE 0.0 END) AS busy_seconds, sum(CASE WHEN (attempt.ended IS NULL
+    OR attempt.outcome IN ('done', 'superseded')) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began,
+    attempt.granted) END) AS lost_seconds
+FROM attempt
+GROUP BY attempt.worker_id) AS numbers ON numbers.worker_id = worker.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW throughput AS SELECT campaign.name AS campaign, to_char(to_timestamp(CAST(minutes.minute * 60 AS
+    FLOAT(53))) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS minute, minutes.tasks, minutes.work,
+    minutes.seconds
+FROM campaign
+JOIN (SELECT result.campaign_id AS campaign_id, CAST(floor(result.accepted / 60) AS BIGINT) AS minute, count(*)
+    AS tasks, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM result
+JOIN task ON task.campaign_id = result.campaign_id
+AND task.task_index = result.task_index
+WHERE (result.voter_id NOT IN (SELECT voter.id
+FROM voter
+WHERE voter.kind != 'worker'))
+GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id) AS minutes ON minutes.campaign_id =
+    campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW lost_time AS SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds,
+    lost.longest, to_char(to_timestamp(lost.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS
+    first, to_char(to_timestamp(lost.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last
+FROM campaign
+JOIN (SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts,
+    sum(attempt.ended - coalesce(attempt.began, attempt.granted)) AS seconds, max(attempt.ended -
+    coalesce(attempt.began, attempt.granted)) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS
+    last
+FROM attempt
+WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+AND NOT (EXISTS (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+AND result.attempt_id = attempt.id))
+AND NOT (EXISTS (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = attempt.campaign_id
+AND witness.task_index = attempt.task_index
+AND witness.attempt_id = attempt.id))
+GROUP BY attempt.campaign_id, attempt.outcome) AS lost ON lost.campaign_id = campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW disagreements AS SELECT campaign.name AS campaign, result.task_index AS task, result.doubt,
+    result.value AS accepted_value, to_char(to_timestamp(result.accepted) AT TIME ZONE 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS accepted_at, accepted_attempt.worker_id AS accepted_worker,
+    accepted_worker.host AS accepted_host, accepted_worker.device_model AS accepted_device,
+    accepted_worker.kernels AS accepted_kernels, witness.value AS other_value,
+    to_char(to_timestamp(witness.accepted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_at,
+    other_attempt.worker_id AS other_worker, other_worker.host AS other_host, other_worker.device_model AS
+    other_device, other_worker.kernels AS other_kernels, to_char(to_timestamp(voter.distrusted) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_distrusted
+FROM witness
+JOIN result ON result.campaign_id = witness.campaign_id
+AND result.task_index = witness.task_index
+JOIN campaign ON campaign.id = witness.campaign_id
+JOIN attempt AS accepted_attempt ON accepted_attempt.id = result.attempt_id
+JOIN worker AS accepted_worker ON accepted_worker.id = accepted_attempt.worker_id
+JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
+JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
+LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
+WHERE witness.value != result.value;
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -336,7 +496,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -361,9 +521,12 @@ VALUES (%(kind)s::VARCHAR, %(host)s::VARCHAR, %(token)s::VARCHAR, %(device_kind)
 RETURNING voter.id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
-    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER)
+    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, extract(epoch from
+    clock_timestamp()), %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR,
+    %(slurm_job)s::VARCHAR, %(slurm_index)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -378,7 +541,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.deadline < extract(epoch from clock_timestamp())
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -422,6 +585,11 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=NULL, ending=NULL
+WHERE worker.id = %(worker)s::VARCHAR;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -448,6 +616,16 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=extract(epoch from clock_timestamp()), ending=%(ending)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -461,10 +639,10 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
@@ -546,7 +724,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
@@ -554,7 +732,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -570,7 +748,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -658,8 +836,8 @@ ORDER BY voter.device_kind = %(device)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER) AS share, result.value, result.attempt_id AS by
 FROM attempt
@@ -689,8 +867,13 @@ RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=extract(epoch from clock_timestamp()), outcome=%(outcome)s::VARCHAR
-WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END, ended=extract(epoch from clock_timestamp()),
+    outcome=%(outcome)s::VARCHAR
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -747,6 +930,15 @@ RETURNING attempt.task_index, attempt.id;
 SELECT ledger.uuid
 FROM ledger
 FOR UPDATE;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
@@ -950,7 +1142,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = %(voter)s::INTEGER)
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -1192,6 +1384,12 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
 ORDER BY task.task_index;
 
+-- Ledger.leave
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
+    ending=%(how)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR;
+
 -- db.copying.copy
 SELECT count(*) AS count_1
 FROM attempt
@@ -1241,14 +1439,18 @@ FROM voter), false);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, %(started)s, %(device_kind)s::VARCHAR,
-    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER);
+    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, %(last_seen)s, %(ended)s, %(ending)s::VARCHAR,
+    %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR, %(slurm_job)s::VARCHAR,
+    %(slurm_index)s::INTEGER);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1290,17 +1492,17 @@ FROM token), false);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
-    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT, %(ended)s,
-    %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
+    %(nonce)s::VARCHAR, %(granted)s, %(began)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT,
+    %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1

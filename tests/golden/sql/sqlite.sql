@@ -1,3 +1,18 @@
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS throughput;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS disagreements;
+
 -- Ledger, db.copying.copy
 CREATE TABLE campaign ( id INTEGER NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT NOT NULL, created FLOAT NOT
@@ -103,7 +118,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy
+-- Ledger, db.copying.copy, Database
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -290,8 +305,149 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND copied = 0;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT;
+
+-- Ledger, db.copying.copy, Database
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
+    task.failures, task.deaths, (SELECT count(*) AS count_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index) AS attempts, attempt.outcome, strftime('%Y-%m-%dT%H:%M:%fZ',
+    attempt.granted, 'unixepoch') AS granted, strftime('%Y-%m-%dT%H:%M:%fZ', attempt.began, 'unixepoch') AS
+    began, strftime('%Y-%m-%dT%H:%M:%fZ', attempt.ended, 'unixepoch') AS ended, result.seconds, result.value,
+    CASE WHEN (result.confirmed_by IS NOT NULL) THEN 1 WHEN (result.attempt_id IS NOT NULL) THEN 0 END AS
+    confirmed, result.doubt, attempt.worker_id AS worker, worker.host, worker.device_kind, worker.device_model,
+    CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE worker.slurm_job || '_' ||
+    CAST(worker.slurm_index AS VARCHAR) END AS slurm
+FROM task
+JOIN campaign ON campaign.id = task.campaign_id
+LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id
+AND result.task_index = task.task_index
+LEFT OUTER JOIN attempt ON attempt.id = coalesce(result.attempt_id, (SELECT max(attempt_1.id) AS max_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index))
+LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW worker_overview AS SELECT worker.id AS worker, (SELECT campaign.name
+FROM campaign
+JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
+WHERE attempt_1.worker_id = worker.id
+LIMIT 1 OFFSET 0) AS campaign, worker.host, worker.process, worker.device_kind, worker.device_model,
+    worker.cores, worker.processes, worker.kernels, CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job
+    ELSE worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm,
+    strftime('%Y-%m-%dT%H:%M:%fZ', worker.started, 'unixepoch') AS started, strftime('%Y-%m-%dT%H:%M:%fZ',
+    worker.last_seen, 'unixepoch') AS last_seen, strftime('%Y-%m-%dT%H:%M:%fZ', worker.ended, 'unixepoch') AS
+    ended, worker.ending, strftime('%Y-%m-%dT%H:%M:%fZ', voter.distrusted, 'unixepoch') AS distrusted,
+    coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done, coalesce(numbers.released, 0) AS
+    released, coalesce(numbers.preempted, 0) AS preempted, coalesce(numbers.expired, 0) AS expired,
+    coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS died, coalesce(numbers.superseded, 0) AS
+    superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds, coalesce(numbers.lost_seconds, 0) AS
+    lost_seconds
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END)
+    AS leased, sum(CASE WHEN (attempt.outcome = 'done') THEN 1 ELSE 0 END) AS done, sum(CASE WHEN
+    (attempt.outcome = 'released') THEN 1 ELSE 0 END) AS released, sum(CASE WHEN (attempt.outcome = 'preempted')
+    THEN 1 ELSE 0 END) AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired,
+    sum(CASE WHEN (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome =
+    'died') THEN 1 ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS
+    superseded, sum(CASE WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended -
+    coalesce(attempt.began, attempt.granted) ELSE 0.0 END) AS busy_seconds, sum(CASE WHEN (attempt.ended IS NULL
+    OR attempt.outcome IN ('done', 'superseded')) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began,
+    attempt.granted) END) AS lost_seconds
+FROM attempt
+GROUP BY attempt.worker_id) AS numbers ON numbers.worker_id = worker.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW throughput AS SELECT campaign.name AS campaign, strftime('%Y-%m-%dT%H:%M:%fZ', CAST(minutes.minute *
+    60 AS FLOAT), 'unixepoch') AS minute, minutes.tasks, minutes.work, minutes.seconds
+FROM campaign
+JOIN (SELECT result.campaign_id AS campaign_id, CAST(result.accepted / 60 AS INTEGER) AS minute, count(*) AS
+    tasks, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM result
+JOIN task ON task.campaign_id = result.campaign_id
+AND task.task_index = result.task_index
+WHERE (result.voter_id NOT IN (SELECT voter.id
+FROM voter
+WHERE voter.kind != 'worker'))
+GROUP BY CAST(result.accepted / 60 AS INTEGER), result.campaign_id) AS minutes ON minutes.campaign_id =
+    campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW lost_time AS SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds,
+    lost.longest, strftime('%Y-%m-%dT%H:%M:%fZ', lost.first, 'unixepoch') AS first,
+    strftime('%Y-%m-%dT%H:%M:%fZ', lost.last, 'unixepoch') AS last
+FROM campaign
+JOIN (SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts,
+    sum(attempt.ended - coalesce(attempt.began, attempt.granted)) AS seconds, max(attempt.ended -
+    coalesce(attempt.began, attempt.granted)) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS
+    last
+FROM attempt
+WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+AND NOT (EXISTS (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+AND result.attempt_id = attempt.id))
+AND NOT (EXISTS (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = attempt.campaign_id
+AND witness.task_index = attempt.task_index
+AND witness.attempt_id = attempt.id))
+GROUP BY attempt.campaign_id, attempt.outcome) AS lost ON lost.campaign_id = campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW disagreements AS SELECT campaign.name AS campaign, result.task_index AS task, result.doubt,
+    result.value AS accepted_value, strftime('%Y-%m-%dT%H:%M:%fZ', result.accepted, 'unixepoch') AS accepted_at,
+    accepted_attempt.worker_id AS accepted_worker, accepted_worker.host AS accepted_host,
+    accepted_worker.device_model AS accepted_device, accepted_worker.kernels AS accepted_kernels, witness.value
+    AS other_value, strftime('%Y-%m-%dT%H:%M:%fZ', witness.accepted, 'unixepoch') AS other_at,
+    other_attempt.worker_id AS other_worker, other_worker.host AS other_host, other_worker.device_model AS
+    other_device, other_worker.kernels AS other_kernels, strftime('%Y-%m-%dT%H:%M:%fZ', voter.distrusted,
+    'unixepoch') AS other_distrusted
+FROM witness
+JOIN result ON result.campaign_id = witness.campaign_id
+AND result.task_index = witness.task_index
+JOIN campaign ON campaign.id = witness.campaign_id
+JOIN attempt AS accepted_attempt ON accepted_attempt.id = result.attempt_id
+JOIN worker AS accepted_worker ON accepted_worker.id = accepted_attempt.worker_id
+JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
+JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
+LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
+WHERE witness.value != result.value;
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -327,7 +483,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -351,8 +507,10 @@ VALUES (?, ?, ?, ?, ?, ?)
 RETURNING id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?, ((julianday('now') - 2440587.5) *
+    86400.0), ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -366,7 +524,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.deadline < ((julianday('now') - 2440587.5) * 86400.0)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -409,6 +567,11 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=NULL, ending=NULL
+WHERE worker.id = ?;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -437,6 +600,16 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 AND task.state = ?;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=((julianday('now') - 2440587.5) * 86400.0), ending=?
+WHERE worker.id = ?
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -450,10 +623,10 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)))
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
@@ -535,14 +708,14 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE attempt.campaign_id = ?
 AND attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -557,7 +730,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -642,8 +815,8 @@ ORDER BY voter.device_kind = ?
 AND voter.kernels = ?, voter.device_kind = ?, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = ?) AS share, result.value, result.attempt_id AS "by"
 FROM attempt
@@ -676,9 +849,13 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
-WHERE (attempt.id IN (SELECT value
-FROM json_each(?)))
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0),
+    outcome=?
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -729,6 +906,15 @@ WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND attempt.ended IS NULL))
 RETURNING task_index, id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
@@ -913,7 +1099,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = ?)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -1140,6 +1326,12 @@ WHERE task.campaign_id = ?
 AND task.state = ?
 ORDER BY task.task_index;
 
+-- Ledger.leave
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=((julianday('now') - 2440587.5) * 86400.0),
+    ending=?
+WHERE worker.id = ?;
+
 -- db.copying.copy
 SELECT count(*) AS count_1
 FROM attempt
@@ -1174,13 +1366,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1211,15 +1405,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
