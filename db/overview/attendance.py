@@ -15,7 +15,6 @@ from sqlalchemy import (
     Float,
     Row,
     ScalarSelect,
-    UnaryExpression,
     and_,
     bindparam,
     case,
@@ -23,6 +22,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy.orm import InstrumentedAttribute
 
 from db.models import Attempt, Result, Task, Voter, Worker
 from db.overview.figures import FEWEST_RESULTS, Arrival
@@ -45,7 +45,8 @@ class Running:
         worker: whose it is.
         work: of its task.
         again: whether its task is done, and it evaluates it again.
-        began: when its computing began; None: it did not, or nobody said.
+        granted: when.
+        has_begun: whether its worker told steps of it.
         seconds: how long its lease lasts after a renewal.
     """
 
@@ -53,11 +54,12 @@ class Running:
     worker: str
     work: float
     again: bool
-    began: float | None
+    granted: float
+    has_begun: bool
     seconds: float
 
 
-def _campaign_of(order: ColumnElement[Any] | UnaryExpression[Any]) -> ScalarSelect[int]:
+def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
     """The campaign of a worker's attempt that comes first in an order."""
     return (
         select(Attempt.campaign_id)
@@ -99,7 +101,15 @@ def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
 
 
 _RUNNING = (
-    select(Attempt.task_index, Attempt.worker_id, Task.work, Task.state, Attempt.began, Attempt.seconds)
+    select(
+        Attempt.task_index,
+        Attempt.worker_id,
+        Task.work,
+        Task.state,
+        Attempt.granted,
+        Attempt.steps,
+        Attempt.seconds,
+    )
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
 )
@@ -109,7 +119,13 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
     """The running attempts of a campaign."""
     return [
         Running(
-            row.task_index, row.worker_id, row.work, row.state == TaskState.DONE, row.began, row.seconds or 0.0
+            row.task_index,
+            row.worker_id,
+            row.work,
+            row.state == TaskState.DONE,
+            row.granted,
+            row.steps is not None,
+            row.seconds or 0.0,
         )
         for row in connection.execute(_RUNNING, {"campaign": campaign_id})
     ]
@@ -134,7 +150,7 @@ _ARRIVALS = (
 def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
     rows = connection.execute(_ARRIVALS, {"campaign": campaign_id, "since": since})
-    return [Arrival(*row) for row in rows]
+    return [Arrival(row.worker_id, row.ended, row.work) for row in rows]
 
 
 _other = Attempt.__table__.alias()
@@ -171,9 +187,13 @@ def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, f
     return {row.id: row.work / row.seconds for row in rows}
 
 
-_HELD = case((Attempt.began.is_not(None), Attempt.ended - Attempt.began), else_=0.0)
+_COMPUTED = case(
+    (Attempt.began.is_not(None), Attempt.ended - Attempt.began),
+    (Attempt.steps.is_not(None), Attempt.ended - Attempt.granted),
+    else_=0.0,
+)
 _NOT_DONE = (
-    select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_HELD).label("seconds"))
+    select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_COMPUTED).label("seconds"))
     .where(Attempt.campaign_id == CAMPAIGN, Attempt.outcome != Outcome.DONE)
     .group_by(Attempt.worker_id, Attempt.outcome)
 )

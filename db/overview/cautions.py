@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from db.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
@@ -36,12 +36,10 @@ def cautions(
         without_voter: rechecks that none of the workers that are present may make.
         folders: the disks to look at.
     """
-    return tuple(
-        [
-            *_about_results(name, tasks, conflicts),
-            *_about_workers(name, tasks, workers, without_voter),
-            *_about_disks(folders),
-        ]
+    return (
+        *_about_results(name, tasks, conflicts),
+        *_about_workers(name, tasks, workers, without_voter),
+        *_about_disks(folders),
     )
 
 
@@ -49,8 +47,8 @@ def _about_results(name: str, tasks: Parts, conflicts: Sequence[int]) -> Iterato
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
-            f"{_number(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): workers "
-            f"of other hosts vote on them, or `langford verify {name} --waiting` decides",
+            f"{_number(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
+            f"workers of other hosts vote on them, or `langford verify {name} --waiting` decides",
         )
     if tasks.set_aside:
         yield Warned(
@@ -67,7 +65,7 @@ def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], witho
     if distrusted := by_state[Presence.DISTRUSTED]:
         yield Warned(
             WarningKind.DISTRUSTED,
-            f"others found results of {_named(distrusted)} wrong: it gets no more tasks, and its results are "
+            f"others found results of {_named(distrusted)} wrong: no more tasks go there, and all its results are "
             "evaluated again; check the memory and the GPU of that machine, and its version of langford",
         )
     if silent := by_state[Presence.SILENT]:
@@ -84,20 +82,21 @@ def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], witho
             yield Warned(
                 WarningKind.SLOW_DEVICE,
                 f"{_named([worker])} computes at {worker.against_peers:.0%} of the speed of other workers with "
-                f"{worker.device_model or worker.device_kind}: look at its clock, its heat, and what else runs there",
+                f"{worker.device_model or worker.device_kind}: look at its clock and heat, and at what else runs "
+                "there",
             )
     if without_voter:
         yield Warned(
             WarningKind.RECHECK_WITHOUT_SECOND_WORKER,
-            f"{_number(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that is "
-            "here may do it: start one on another host, with another token if it uses a server "
+            f"{_number(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that "
+            "is here may do it: start one on another host, with another token if it uses a server "
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
     if left and not present:
         yield Warned(
             WarningKind.NO_WORKERS,
-            f"nobody works, and {_number(left, 'task is', 'tasks are')} left: start workers, `langford run` on this "
-            "ledger or `langford work` with a server",
+            f"nobody works, and {_number(left, 'task is', 'tasks are')} left: start workers, `langford run` on "
+            "this ledger or `langford work` with a server",
         )
 
 
@@ -123,7 +122,7 @@ def _some(values: Sequence[object]) -> str:
     return ", ".join(map(str, values[:NAMED])) + more
 
 
-def _named(workers: Iterable[WorkerView]) -> str:
+def _named(workers: Sequence[WorkerView]) -> str:
     """Workers in words: their hosts and ids, and where their logs are."""
     return _some(
         [

@@ -10,6 +10,8 @@ from db.transitions import CAMPAIGN
 
 MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 300, 20, 3_000_000
 """Points of a timeline; points times workers: with very many workers there are fewer points."""
+LEAST_SECONDS = 1.0
+"""Between two points."""
 NEIGHBOURS = 8
 """Attempts of a worker that end next after a point: one of them ran there, if any did."""
 
@@ -54,7 +56,8 @@ def timeline(
 
     ``workers``: how many the campaign has had.
     """
-    points = max(FEWEST_POINTS, min(MOST_POINTS, MOST_LOOKS // max(1, workers)))
+    most = max(FEWEST_POINTS, min(MOST_POINTS, MOST_LOOKS // max(1, workers)))
+    points = min(most, int((end - start) / LEAST_SECONDS) + 1)
     width = (end - start) / points
     if width <= 0:
         return []

@@ -27,9 +27,7 @@ _CONTESTED = (
     .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
 )
 _UNCONFIRMED = select(func.count()).select_from(union(waiting.DRAWN, waiting.UNCONFIRMED).subquery())
-_CONFIRMED = select(func.count(Event.id)).where(
-    Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED
-)
+_CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
 
 def checked(connection: Connection, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
@@ -40,8 +38,6 @@ def checked(connection: Connection, campaign: CampaignRecord, conflicts: Collect
     unconfirmed = (connection.scalar(_UNCONFIRMED, parameters) or 0) if drawn else 0
     confirmed = connection.scalar(_CONFIRMED, parameters) or 0
     return Checked(share, drawn, drawn - unconfirmed, confirmed, len(conflicts))
-
-
 
 
 def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
