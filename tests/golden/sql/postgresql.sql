@@ -292,8 +292,35 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND NOT copied;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT(53);
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -336,7 +363,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -361,9 +388,12 @@ VALUES (%(kind)s::VARCHAR, %(host)s::VARCHAR, %(token)s::VARCHAR, %(device_kind)
 RETURNING voter.id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
-    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER)
+    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, extract(epoch from
+    clock_timestamp()), %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR,
+    %(slurm_job)s::VARCHAR, %(slurm_index)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -378,7 +408,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.deadline < extract(epoch from clock_timestamp())
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -422,6 +452,11 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=NULL, ending=NULL
+WHERE worker.id = %(worker)s::VARCHAR;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -448,6 +483,16 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=extract(epoch from clock_timestamp()), ending=%(ending)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -461,10 +506,10 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
@@ -546,7 +591,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
@@ -554,7 +599,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -570,7 +615,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -690,8 +735,13 @@ RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=extract(epoch from clock_timestamp()), outcome=%(outcome)s::VARCHAR
-WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
+SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
+    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
+    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -804,7 +854,7 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(lot)s)
 RETURNING witness.id;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -821,7 +871,7 @@ AND event.kind = %(kind_1)s::VARCHAR
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -951,7 +1001,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = %(voter)s::INTEGER)
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -961,7 +1011,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -969,7 +1019,7 @@ WHERE result.campaign_id = %(campaign)s::INTEGER
 AND voter.distrusted IS NOT NULL;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks
+-- Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -979,13 +1029,13 @@ WHERE voter.distrusted IS NOT NULL) AS distrust
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
 AND result.lot < %(share)s;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1000,7 +1050,7 @@ WHERE result.campaign_id = %(campaign)s::INTEGER
 AND voter_1.distrusted IS NOT NULL
 AND result.lot < %(share)s) AS anon_1;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index, result.value, result.residue, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1126,14 +1176,14 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
--- Campaign.progress, Campaign.standing
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state IN (%(state_1_1)s::VARCHAR, %(state_1_2)s::VARCHAR, %(state_1_3)s::VARCHAR)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks
+-- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1174,6 +1224,130 @@ SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
 
+-- Campaign.overview
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- Campaign.overview
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS attempts, (SELECT max(attempt.ended) AS max_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS last_ended
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
+
+-- Campaign.overview
+SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
+    attempt.seconds
+FROM attempt
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL;
+
+-- Campaign.overview
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
+    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE
+    %(param_1)s END) AS seconds
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.outcome != %(outcome_1)s::VARCHAR
+GROUP BY attempt.worker_id, attempt.outcome;
+
+-- Campaign.overview
+SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+WHERE worker.last_seen > %(since)s
+AND attempt.ended >= coalesce((SELECT attempt_1.ended
+FROM attempt AS attempt_1
+WHERE attempt_1.worker_id = worker.id
+AND attempt_1.ended IS NOT NULL
+ORDER BY attempt_1.ended DESC
+LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
+AND attempt.campaign_id = %(campaign)s::INTEGER
+AND result.attempt_id = attempt.id
+AND result.seconds > %(seconds_1)s::INTEGER
+GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.lot < %(share)s;
+
+-- Campaign.overview
+SELECT count(event.id) AS count_1
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+AND event.kind = %(kind_1)s::VARCHAR;
+
+-- Campaign.overview
+WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SELECT steps.step +
+    %(step_1)s::INTEGER AS anon_1
+FROM steps
+WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
+    AS at
+FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
+FROM worker
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_3)s::INTEGER) = %(campaign)s::INTEGER) SELECT points.step, count(*) AS count_1
+FROM points
+JOIN workers ON workers.started <= points.at
+WHERE (EXISTS (SELECT anon_2.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended > points.at
+AND attempt.campaign_id = %(campaign)s::INTEGER
+ORDER BY attempt.ended
+LIMIT %(param_4)s::INTEGER) AS anon_2
+WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended IS NULL
+AND attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.granted <= points.at))
+GROUP BY points.step;
+
+-- Campaign.overview
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+ORDER BY event.id DESC
+LIMIT %(param_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER;
+
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
@@ -1192,6 +1366,12 @@ AND result.task_index = task.task_index
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
 ORDER BY task.task_index;
+
+-- Ledger.leave
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
+    ending=%(how)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR;
 
 -- db.copying.copy
 SELECT count(*) AS count_1
@@ -1242,14 +1422,18 @@ FROM voter), false);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, %(started)s, %(device_kind)s::VARCHAR,
-    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER);
+    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, %(last_seen)s, %(ended)s, %(ending)s::VARCHAR,
+    %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR, %(slurm_job)s::VARCHAR,
+    %(slurm_index)s::INTEGER);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1291,17 +1475,17 @@ FROM token), false);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
-    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT, %(ended)s,
-    %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
+    %(nonce)s::VARCHAR, %(granted)s, %(began)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT,
+    %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1

@@ -290,8 +290,35 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND copied = 0;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT;
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -327,7 +354,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -351,8 +378,10 @@ VALUES (?, ?, ?, ?, ?, ?)
 RETURNING id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?, ((julianday('now') - 2440587.5) *
+    86400.0), ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -366,7 +395,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.deadline < ((julianday('now') - 2440587.5) * 86400.0)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -409,6 +438,11 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=NULL, ending=NULL
+WHERE worker.id = ?;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -437,6 +471,16 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 AND task.state = ?;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=((julianday('now') - 2440587.5) * 86400.0), ending=?
+WHERE worker.id = ?
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -450,10 +494,10 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)))
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
@@ -535,14 +579,14 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE attempt.campaign_id = ?
 AND attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -557,7 +601,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -677,9 +721,13 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
-WHERE (attempt.id IN (SELECT value
-FROM json_each(?)))
+SET began=CASE WHEN (told.json_extract_1 < attempt.granted) THEN attempt.granted WHEN (told.json_extract_1 >
+    ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') - 2440587.5) * 86400.0) ELSE
+    told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -778,7 +826,7 @@ UPDATE voter
 SET valid=(voter.valid + ?)
 WHERE voter.id = ?;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -795,7 +843,7 @@ AND event.kind = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -914,7 +962,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = ?)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -924,7 +972,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = ?;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -932,7 +980,7 @@ WHERE result.campaign_id = ?
 AND voter.distrusted IS NOT NULL;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks
+-- Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -942,13 +990,13 @@ WHERE voter.distrusted IS NOT NULL) AS distrust
 FROM campaign
 WHERE campaign.id = ?;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = ?
 AND result.lot < ?;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -963,7 +1011,7 @@ WHERE result.campaign_id = ?
 AND voter_1.distrusted IS NOT NULL
 AND result.lot < ?) AS anon_1;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index, result.value, result.residue, result.evaluated
 FROM result
 WHERE result.campaign_id = ?
@@ -1075,14 +1123,14 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
--- Campaign.progress, Campaign.standing
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
 WHERE task.campaign_id = ?
 AND task.state IN (?, ?, ?)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks
+-- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1122,6 +1170,128 @@ SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
 
+-- Campaign.overview
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- Campaign.overview
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS attempts, (SELECT max(attempt.ended) AS max_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS last_ended
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT ? OFFSET ?) = ?;
+
+-- Campaign.overview
+SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
+    attempt.seconds
+FROM attempt
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL;
+
+-- Campaign.overview
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
+    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE ?
+    END) AS seconds
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.outcome != ?
+GROUP BY attempt.worker_id, attempt.outcome;
+
+-- Campaign.overview
+SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+WHERE worker.last_seen > ?
+AND attempt.ended >= coalesce((SELECT attempt_1.ended
+FROM attempt AS attempt_1
+WHERE attempt_1.worker_id = worker.id
+AND attempt_1.ended IS NOT NULL
+ORDER BY attempt_1.ended DESC
+LIMIT ? OFFSET ?), ?)
+AND attempt.campaign_id = ?
+AND result.attempt_id = attempt.id
+AND result.seconds > ?
+GROUP BY worker.id HAVING count(*) >= ?;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = ?
+AND result.listed = 1
+AND result.lot < ?;
+
+-- Campaign.overview
+SELECT count(event.id) AS count_1
+FROM event
+WHERE event.campaign_id = ?
+AND event.kind = ?;
+
+-- Campaign.overview
+WITH RECURSIVE steps(step) AS (SELECT ? AS step UNION ALL SELECT steps.step + ? AS anon_1
+FROM steps
+WHERE steps.step < ?), points AS (SELECT steps.step AS step, ? + ? * steps.step AS at
+FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
+FROM worker
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT ? OFFSET ?) = ?) SELECT points.step, count(*) AS count_1
+FROM points
+JOIN workers ON workers.started <= points.at
+WHERE (EXISTS (SELECT anon_2.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended > points.at
+AND attempt.campaign_id = ?
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) AS anon_2
+WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended IS NULL
+AND attempt.campaign_id = ?
+AND attempt.granted <= points.at))
+GROUP BY points.step;
+
+-- Campaign.overview
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = ?
+ORDER BY event.id DESC
+LIMIT ? OFFSET ?;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = ?;
+
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
@@ -1140,6 +1310,12 @@ AND result.task_index = task.task_index
 WHERE task.campaign_id = ?
 AND task.state = ?
 ORDER BY task.task_index;
+
+-- Ledger.leave
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=((julianday('now') - 2440587.5) * 86400.0),
+    ending=?
+WHERE worker.id = ?;
 
 -- db.copying.copy
 SELECT count(*) AS count_1
@@ -1175,13 +1351,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1212,15 +1390,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
