@@ -78,22 +78,36 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
         "workers": crew,
         "workers_left_out": 0,
         "warnings": [
-            {"kind": "silent_worker", "text": "node-003.cluster.example.org has been silent for 32 min and holds 97 "
-             "leases: they go to others at their deadline"},
-            {"kind": "set_aside", "text": "2 tasks failed three times and are set aside: `langford retry` tries them "
-             "again"},
-            {"kind": "distrusted", "text": "node-007.cluster.example.org found another value than three others: its "
-             "412 results are evaluated again"},
+            {
+                "kind": "silent_worker",
+                "text": "node-003.cluster.example.org has been silent for 32 min and holds 97 "
+                "leases: they go to others at their deadline",
+            },
+            {
+                "kind": "set_aside",
+                "text": "2 tasks failed three times and are set aside: `langford retry` tries them again",
+            },
+            {
+                "kind": "distrusted",
+                "text": "node-007.cluster.example.org found another value than three others: its "
+                "412 results are evaluated again",
+            },
         ],
         "timeline": [[iso(172_800 - 576 * k), occupied] for k, occupied in enumerate(shape)],
         "events": [
             {"at": iso(60 + 3_000 * k), "kind": kind, "text": text}
             for k, (kind, text) in enumerate(
                 [
-                    ("distrusted", "host node-007.cluster.example.org: its result of task 88,117 lost by 3 votes to 1"),
+                    (
+                        "distrusted",
+                        "host node-007.cluster.example.org: its result of task 88,117 lost by 3 votes to 1",
+                    ),
                     ("conflict", "task 88,117: two values"),
                     ("confirmed", "task 88,101 by another host"),
-                    ("set-aside", "task 12,002 after 3 failures: CheckFailed: the sum does not end in 11 zero bits"),
+                    (
+                        "set-aside",
+                        "task 12,002 after 3 failures: CheckFailed: the sum does not end in 11 zero bits",
+                    ),
                     ("refused", "a late result of an attempt that nobody holds"),
                     ("confirmed", "task 80,015 by another host"),
                     ("created", ""),

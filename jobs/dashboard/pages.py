@@ -22,7 +22,7 @@ from db.errors import LedgerError
 from db.names import NAME
 from jobs.dashboard import cookie
 from jobs.dashboard.documents import HEADERS, Documents
-from jobs.farm.access import Access
+from jobs.farm.access import Access, TooManyRequests
 
 LARGEST_FORM = 4096
 WRONG = (
@@ -96,11 +96,11 @@ def routes(access: Access, documents: Documents) -> list[BaseRoute]:
 
     def limited(answer: Answer) -> Answer:
         async def respond(request: Request) -> Response:
-            wait = access.wait(request)
-            if wait:
-                return _text("too many requests: wait a moment", 429, {"Retry-After": f"{wait:.2f}"})
             try:
+                access.admit(request)
                 return await answer(request)
+            except TooManyRequests as error:
+                return _text(str(error), 429, {"Retry-After": f"{error.seconds:.2f}"})
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody hears it
             except LedgerError as error:

@@ -17,6 +17,7 @@ from db import Campaign
 from db.states import Role
 from jobs.dashboard import cookie
 from jobs.farm.connections import Connections, LimitedLog, Proxies
+from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MOST_ADDRESSES = 10_000
@@ -46,6 +47,18 @@ class RateLimit:
             accepted = allowed >= 1
             self._allowances[address] = (allowed - accepted, now)
             return 0.0 if accepted else (1 - allowed) / self._per_second
+
+
+class TooManyRequests(LangfordError):
+    """An address sends more requests than it may.
+
+    Attributes:
+        seconds: until it may send the next one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("too many requests; wait and repeat")
+        self.seconds = seconds
 
 
 class Access:
@@ -81,11 +94,16 @@ class Access:
         said_by_proxy = request.headers.get("x-forwarded-proto", "") if _client(request)[0] in self._hosts else ""
         return (said_by_proxy or request.url.scheme) == "https"
 
-    def wait(self, request: Request) -> float:
-        """Seconds until the client may send a request; 0 when it may send this one."""
+    def admit(self, request: Request) -> None:
+        """Count a request; raises TooManyRequests."""
         # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
         known = self._connections.knows(_client(request))
-        return self._limit.wait(f"{self.address(request)} known" if known else self.address(request))
+        self._count(f"{self.address(request)} known" if known else self.address(request))
+
+    def _count(self, who: str) -> None:
+        wait = self._limit.wait(who)
+        if wait:
+            raise TooManyRequests(wait)
 
     def tokens(self, request: Request) -> list[str]:
         """The tokens that a request shows; those of a cookie count for reading only."""
@@ -99,7 +117,10 @@ class Access:
         return cookie.read(request, self.encrypted(request))
 
     async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
-        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.  Raises LedgerError."""
+        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.
+
+        Raises LedgerError and TooManyRequests.
+        """
         campaign = self.campaigns.get(name)
         # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
         # So does the time that it takes.
@@ -111,7 +132,7 @@ class Access:
         return role
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
-        """The names of the campaigns that tokens open.  Raises LedgerError."""
+        """The names of the campaigns that tokens open.  Raises LedgerError and TooManyRequests."""
 
         def names() -> list[str]:
             return [name for name, campaign in self.campaigns.items() if _best_role(campaign, tokens)]
@@ -124,7 +145,9 @@ class Access:
         return opened
 
     def _vouch(self, request: Request) -> None:
-        self._connections.vouch(_client(request))
+        if not self._connections.knows(_client(request)):
+            self._connections.vouch(_client(request))
+            self._count(f"{self.address(request)} known")
 
 
 def _best_role(campaign: Campaign, tokens: Sequence[str]) -> Role | None:

@@ -21,8 +21,6 @@ repeated: a result names its attempt, and an attempt that has ended stays ended.
 from __future__ import annotations
 
 import json
-import threading
-import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
@@ -37,42 +35,15 @@ from db import Campaign, Credential, Ledger
 from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, WrongToken
 from db.states import Outcome, Role
 from jobs.farm import wire
-from jobs.farm.connections import Connections, LimitedLog, Proxies
+from jobs.farm.access import Access, RateLimit, TooManyRequests
+from jobs.farm.connections import Connections, LimitedLog
 from jobs.farm.wire import BadMessage
 from langford.provenance import kernel_hash
 
 LARGEST_BODY = 4 * 2**20
-REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-MOST_ADDRESSES = 10_000
 LONGEST_LEASE = 24 * 3600
 
 Operation = Callable[[Ledger, Campaign, str, Any], dict[str, Any]]
-
-
-class RateLimit:
-    """A limit on the requests per second from one address; short bursts may exceed it."""
-
-    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
-        self._per_second, self._burst = per_second, burst
-        # By address: requests that it may send now, and the time of its last request.
-        self._allowances: dict[str, tuple[float, float]] = {}
-        self._lock = threading.Lock()
-
-    def wait(self, address: str) -> float:
-        """Seconds until the address may send a request; 0 when it may send this one."""
-        now = time.monotonic()
-        with self._lock:
-            if len(self._allowances) > MOST_ADDRESSES:
-                # An address that was silent since then has its whole burst again, like a new one.
-                full_since = now - self._burst / self._per_second
-                self._allowances = {
-                    known: allowance for known, allowance in self._allowances.items() if allowance[1] > full_since
-                }
-            allowed, last = self._allowances.get(address, (self._burst, now))
-            allowed = min(self._burst, allowed + (now - last) * self._per_second)
-            accepted = allowed >= 1
-            self._allowances[address] = (allowed - accepted, now)
-            return 0.0 if accepted else (1 - allowed) / self._per_second
 
 
 def application(
@@ -96,41 +67,31 @@ def application(
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
-    limit, connections, log = limit or RateLimit(), connections or Connections(), log or LimitedLog()
-    trusted = Proxies(frozenset(proxies))
-    any_campaign = campaigns[names[0]]
+    log = log or LimitedLog()
+    access = Access(campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
-            client = (request.client.host, request.client.port) if request.client else ("", 0)
-            address = trusted.client(client[0], request.headers.get("x-forwarded-for", ""))
-            # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
-            wait = limit.wait(f"{address} known" if connections.knows(client) else address)
-            if wait:
-                return _too_many(wait)
-            campaign = campaigns.get(request.path_params["name"])
-            scheme, _, token = request.headers.get("authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not token:
-                return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
-            # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
-            # So does the time that it takes.
+            address, name = access.address(request), request.path_params["name"]
             try:
-                bearer = await run_in_threadpool((campaign or any_campaign).role_of, token)
+                access.admit(request)
+                tokens = access.tokens(request)
+                if not tokens:
+                    return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+                bearer = await access.role(request, name, tokens)
+            except TooManyRequests as error:
+                return _error(429, str(error), {"Retry-After": f"{error.seconds:.2f}"})
             except LedgerError as error:
                 return _unavailable(log, address, error)
-            if campaign is None or bearer is None:
-                log.say(address, "a request with a wrong name or token")
+            if bearer is None:
                 return _error(403, "no campaign here has this name and this token: check both")
-            if not connections.knows(client):
-                connections.vouch(client)
-                wait = limit.wait(f"{address} known")
-                if wait:
-                    return _too_many(wait)
             if not bearer.includes(role):
                 return _error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one")
             try:
                 document = await _document(request)
-                return JSONResponse(await run_in_threadpool(operation, ledger, campaign, token, document))
+                return JSONResponse(
+                    await run_in_threadpool(operation, ledger, campaigns[name], tokens[0], document)
+                )
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody hears it
             except TooLarge:
@@ -195,10 +156,6 @@ async def _document(request: Request) -> Any:
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     return JSONResponse({"error": message}, status, headers)
-
-
-def _too_many(wait: float) -> Response:
-    return _error(429, "too many requests; wait and repeat", {"Retry-After": f"{wait:.2f}"})
 
 
 def _unavailable(log: LimitedLog, address: str, error: LedgerError) -> Response:

@@ -58,8 +58,8 @@ class Broadcast:
                 began = time.monotonic()
                 self._due = began + EVERY_SECONDS
                 event, error = await run_in_threadpool(self._computed)
-                pause = min((time.monotonic() - began) / LARGEST_SHARE, LONGEST_PAUSE)
-                self._due = began + max(EVERY_SECONDS, pause)
+                ended = time.monotonic()
+                self._due = ended + max(EVERY_SECONDS, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
                 self._number, self._outcome = self._number + 1, (event, error)
             event, error = self._outcome
             if error is not None:

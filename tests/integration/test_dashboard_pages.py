@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -59,7 +58,9 @@ class Site:
     async def _index(self, request: Request) -> Response:
         names = await self.access.opened(request, self.access.tokens(request))
         fields = ("campaign", "problem", "tasks", "finished")
-        return JSONResponse([{field: SAMPLES[name][field] for field in fields} | {"campaign": name} for name in names])
+        return JSONResponse(
+            [{field: SAMPLES[name][field] for field in fields} | {"campaign": name} for name in names]
+        )
 
     async def _stream(self, request: Request) -> Response:
         async def allowed() -> bool:
