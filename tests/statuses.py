@@ -1,4 +1,4 @@
-"""Statuses of campaigns as the task server says them, for pages that are to be looked at: none of them was computed."""
+"""Statuses of campaigns as the task server says them, for pages to be looked at: none of them was computed."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from jobs.farm.access import Access, TooManyRequests
 
 LARGEST_FORM = 4096
 WRONG = (
-    "This token opens no campaign here: it is mistyped, revoked or expired. `langford token NAME --list` shows which "
-    "tokens a campaign has."
+    "This token opens no campaign here: it is mistyped, revoked or expired. `langford token NAME --list` shows "
+    "which tokens a campaign has."
 )
 NO_LONGER = "Your token opens nothing here any more: it was revoked, or has expired."
 NOT_THIS = "Your tokens do not open this campaign, if there is one of this name: it needs one of its own."
