@@ -49,9 +49,7 @@ class Documents:
     """
 
     def __init__(self) -> None:
-        contents = {
-            path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir()) if path.is_file()
-        }
+        contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
         self._templates = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}
         self.assets = {
             name: Asset(content, TYPES[Path(name).suffix], f'"{_digest(content)}"')
