@@ -28,15 +28,19 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from db import Campaign, Credential, Ledger
 from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, WrongToken
 from db.states import Outcome, Role
 from jobs.farm import wire
 from jobs.farm.connections import Connections, LimitedLog, Proxies
+from jobs.farm.requests import CountedRequests, Requests
 from jobs.farm.wire import BadMessage
 from langford.provenance import kernel_hash
 
@@ -81,6 +85,7 @@ def application(
     connections: Connections | None = None,
     log: LimitedLog | None = None,
     proxies: Collection[str] = (),
+    requests: Requests | None = None,
 ) -> Starlette:
     """The server of these campaigns of a ledger; raises NoSuchCampaign.
 
@@ -91,6 +96,7 @@ def application(
         connections: is told which of them show a token.
         log: for what operators shall know, and clients not.
         proxies: addresses of proxies, whose X-Forwarded-For is believed.
+        requests: counts what is answered.
     """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
@@ -99,10 +105,14 @@ def application(
     trusted = Proxies(frozenset(proxies))
     any_campaign = campaigns[names[0]]
 
+    def address_of(scope: Scope) -> str:
+        forwarded_for = Headers(scope=scope).get("x-forwarded-for", "")
+        return trusted.client(scope["client"][0] if scope["client"] else "", forwarded_for)
+
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
             client = (request.client.host, request.client.port) if request.client else ("", 0)
-            address = trusted.client(client[0], request.headers.get("x-forwarded-for", ""))
+            address = address_of(request.scope)
             # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
             wait = limit.wait(f"{address} known" if connections.knows(client) else address)
             if wait:
@@ -154,19 +164,22 @@ def application(
     def route(path: str, method: str, role: Role, operation: Operation) -> Route:
         return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
 
-    return Starlette(
-        routes=[
-            route("", "GET", Role.READER, _info),
-            route("/workers", "POST", Role.WORKER, _enrol),
-            route("/leases", "POST", Role.WORKER, _lease),
-            route("/renewals", "POST", Role.WORKER, _renew),
-            route("/releases", "POST", Role.WORKER, _release),
-            route("/failures", "POST", Role.WORKER, _fail),
-            route("/deaths", "POST", Role.WORKER, _die),
-            route("/results", "POST", Role.WORKER, _deliver),
-            route("/retries", "POST", Role.ADMIN, _retry),
-        ]
+    routes = [
+        route("", "GET", Role.READER, _info),
+        route("/workers", "POST", Role.WORKER, _enrol),
+        route("/leases", "POST", Role.WORKER, _lease),
+        route("/renewals", "POST", Role.WORKER, _renew),
+        route("/releases", "POST", Role.WORKER, _release),
+        route("/failures", "POST", Role.WORKER, _fail),
+        route("/deaths", "POST", Role.WORKER, _die),
+        route("/results", "POST", Role.WORKER, _deliver),
+        route("/retries", "POST", Role.ADMIN, _retry),
+    ]
+    paths = {each.endpoint: each.path for each in routes}
+    counted = Middleware(
+        CountedRequests, requests=requests or Requests(), log=log, address_of=address_of, paths=paths
     )
+    return Starlette(routes=routes, middleware=[counted])
 
 
 class TooLarge(Exception):

@@ -15,6 +15,7 @@ from typing import Any
 import numba
 from numba.core.caching import IndexDataCacheFile
 
+from langford.compiling import COMPILING
 from langford.kernels.cache import cache_folder
 
 if sys.platform != "win32":
@@ -49,7 +50,7 @@ def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
     if compiled.exists():
         yield
         return
-    with locked(folder / "compiling.lock"):
+    with COMPILING.noted(), locked(folder / "compiling.lock"):
         yield
         with suppress(OSError):
             compiled.touch()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from langford.compiling import COMPILING
 from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
@@ -187,7 +188,8 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     if not path.exists():
         program = nvrtc.createProgram(source, "langford.cu", [], [])
         try:
-            nvrtc.compileProgram(program, options)
+            with COMPILING.noted():
+                nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError as error:
             raise NoGpu(
                 f"the kernels do not compile for {architecture}; send this log to the authors:\n"
