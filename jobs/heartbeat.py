@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from multiprocessing.context import SpawnContext
 
-from langford.compiling import COMPILING
-from langford.steps import STEPS
+from langford.steps import COMPILING, STEPS
 
 NO_TASK = -1
 TOKEN, MADE, COMPILES = 0, 1, 2

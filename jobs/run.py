@@ -19,10 +19,10 @@ from jobs.effort import Effort
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
 from jobs.sources import TaskSource
 from jobs.watch import PATIENCE_SECONDS, Watch
-from langford.compiling import COMPILING_WORDS
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
+from langford.steps import COMPILING_WORDS
 
 READY_SECONDS = 0.05
 """Time between two questions to a source that is not ready."""

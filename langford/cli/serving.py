@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from db import Ledger
-from jobs.farm import listening
+from jobs.farm import lines, listening
 from jobs.farm.client import is_this_machine
 from langford.cli.logs import FORMATS, written
 from langford.cli.options import ledger_option, replicate_option
@@ -81,7 +81,7 @@ def serve(
     with (
         Ledger(address) as ledger,
         listening.socket_of(host, port) as listener,
-        written(log_format, LOGGERS),
+        written(log_format, lines.LOGGERS),
     ):
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
         if replicate is not None:

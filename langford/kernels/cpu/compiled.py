@@ -15,8 +15,8 @@ from typing import Any
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-from langford.compiling import COMPILING
 from langford.kernels.cache import cache_folder
+from langford.steps import COMPILING
 
 if sys.platform != "win32":
     import fcntl

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from langford.compiling import COMPILING
 from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
-from langford.steps import STEPS
+from langford.steps import COMPILING, STEPS
 
 
 class NoGpu(LangfordError):
