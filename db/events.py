@@ -101,9 +101,7 @@ _BETWEEN = (
 )
 
 
-def between(
-    connection: Connection, campaign_id: int, kind: EventKind, after: int, last: int
-) -> list[EventRecord]:
+def between(connection: Connection, campaign_id: int, kind: EventKind, after: int, last: int) -> list[EventRecord]:
     """The events of one kind in a campaign with numbers above ``after``, up to ``last``."""
     chosen = {"campaign": campaign_id, "kind": kind, "after": after, "last": last}
     return [EventRecord(*row) for row in connection.execute(_BETWEEN, chosen)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from db import Campaign
@@ -14,13 +13,10 @@ from db.records import EventRecord
 from db.states import EventKind, TaskState
 from jobs.durations import duration
 from jobs.farm import log
+from jobs.wording import LISTED, NAMED, WORDINGS, tasks_of
 
 LOGGERS = (log.NAME, "uvicorn.error")
 """What the log of a server is made of."""
-NAMED = 10
-"""Tasks, or hosts, that a line names at most."""
-LISTED = 100
-"""Entries of a list in the fields of a line, at most."""
 
 
 # -- the server -------------------------------------------------------------------------------
@@ -48,68 +44,12 @@ def stopped() -> None:
 # -- events of the ledger ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How events of one kind are said.
-
-    Attributes:
-        one: the line about one event.
-        many: the line about several.
-        alarm: whether somebody should look at it.
-    """
-
-    one: Callable[[EventRecord], str]
-    many: Callable[[Sequence[EventRecord]], str]
-    alarm: bool = True
-
-
-WORDINGS = {
-    EventKind.CONFLICT: Wording(
-        lambda event: f"results of task {event.task} disagree: {event.detail}",
-        lambda events: f"results disagree {len(events):,} times, of tasks {_tasks_in_words(events)}",
-    ),
-    EventKind.DISTRUSTED: Wording(
-        lambda event: (
-            f"{event.detail}, is distrusted: its result of task {event.task} is wrong, and all of them are evaluated "
-            "again"
-        ),
-        lambda events: f"{len(events):,} voters are distrusted: {'; '.join(e.detail for e in events[:NAMED])}",
-    ),
-    EventKind.SETTLED: Wording(
-        lambda event: f"the votes have settled task {event.task}: {event.detail}",
-        lambda events: f"the votes have settled {len(events):,} results, of tasks {_tasks_in_words(events)}",
-        alarm=False,
-    ),
-    EventKind.QUESTIONED: Wording(
-        lambda event: f"results were put in question, and are evaluated again: {event.detail}",
-        lambda events: f"results were put in question {len(events):,} times (last: {events[-1].detail})",
-        alarm=False,
-    ),
-    EventKind.REFUSED: Wording(
-        lambda event: f"a result is refused: {event.detail}",
-        lambda events: f"{len(events):,} times results were refused (last: {events[-1].detail})",
-    ),
-    EventKind.SET_ASIDE: Wording(
-        lambda event: f"task {event.task} is set aside, it failed too often: {event.detail}",
-        lambda events: f"{len(events):,} tasks are set aside, they failed too often: {_tasks_in_words(events)}",
-    ),
-}
-"""The kinds of events that are said; of the others there are too many, or they are said in another way."""
-
-
 def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> None:
     """Events of one kind, one or several, in one line."""
     wording = WORDINGS[kind]
     message = wording.one(events[0]) if len(events) == 1 else wording.many(events)
-    tasks = sorted({event.task for event in events if event.task is not None})
-    fields = {"number": len(events), "tasks": tasks[:LISTED], "detail": events[-1].detail}
+    fields = {"number": len(events), "tasks": tasks_of(events)[:LISTED], "detail": events[-1].detail}
     log.line(kind.replace("-", "_"), message, campaign, alarm=wording.alarm, **fields)
-
-
-def _tasks_in_words(events: Sequence[EventRecord]) -> str:
-    tasks = sorted({event.task for event in events if event.task is not None})
-    more = f" and {len(tasks) - NAMED:,} more" if len(tasks) > NAMED else ""
-    return ", ".join(map(str, tasks[:NAMED])) + more
 
 
 # -- workers ----------------------------------------------------------------------------------
