@@ -46,7 +46,13 @@ class Claim:
 
 
 def claim(
-    database: Database, campaign_id: int, channel: str, kind: NoticeKind, about: int, pause: float = 0.0
+    database: Database,
+    campaign_id: int,
+    channel: str,
+    kind: NoticeKind,
+    about: int,
+    by_events: bool = False,
+    pause: float = 0.0,
 ) -> Claim | None:
     """Claim to tell something; None: it was told, somebody else tells it, or it is too early.
 
@@ -56,16 +62,17 @@ def claim(
         channel: by which it is told.
         kind: of what is told.
         about: which occurrence.
+        by_events: whether that is the number of an event; then it covers those before it.
         pause: seconds after the last one of the kind before which a new one is not told: what happens meanwhile is
             told in one.
     """
     # Mostly there is nothing to tell, and a look costs less than a turn.
     with database.reading() as connection:
-        if _due(connection, campaign_id, channel, kind, about, pause) is None:
+        if _due(connection, campaign_id, channel, kind, about, by_events, pause) is None:
             return None
     with database.writing() as connection:
         alone(connection, TURN)
-        due = _due(connection, campaign_id, channel, kind, about, pause)
+        due = _due(connection, campaign_id, channel, kind, about, by_events, pause)
         if due is None:
             return None
         until = {"tries": due.tries, "next_try": Now() + CLAIM_SECONDS}
@@ -79,14 +86,20 @@ def claim(
 
 
 def _due(
-    connection: Connection, campaign_id: int, channel: str, kind: NoticeKind, about: int, pause: float
+    connection: Connection,
+    campaign_id: int,
+    channel: str,
+    kind: NoticeKind,
+    about: int,
+    by_events: bool,
+    pause: float,
 ) -> Claim | None:
     """What may be claimed now, with the number 0 when the account has no line of it yet; see :func:`claim`."""
     now = connection.scalar(select(Now())) or 0.0
     rows = connection.execute(_ROWS, {"campaign": campaign_id, "channel": channel, "kind": kind}).all()
     told = [row for row in rows if row.told is not None]
     after = max((row.about for row in told), default=0)
-    if any(row.about == about for row in told) or (pause and about <= after):
+    if any(row.about == about for row in told) or (by_events and about <= after):
         return None
     waiting = next((row for row in rows if row.told is None), None)
     if waiting is None:
