@@ -10,11 +10,14 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.leasing import LeasedTasks
+from db.overview import Overview, gathering
+from db.overview.counting import MergedCount
 from db.records import (
     Delivery,
     Progress,
@@ -186,6 +189,10 @@ class Campaign(LeasedTasks):
 
     # -- views ----------------------------------------------------------------------------
 
+    @cached_property
+    def _merged_count(self) -> MergedCount:
+        return MergedCount()
+
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
         with self.database.reading() as connection:
@@ -218,6 +225,15 @@ class Campaign(LeasedTasks):
         """All tasks, or those in one state, by index."""
         with self.database.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
+
+    def overview(self, folders: Collection[Path] = ()) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong.
+
+        ``folders``: on disks that matter, beside that of the ledger.
+        """
+        disks = sorted({*folders, *self.database.folders})
+        with self.database.reading(snapshot=True) as connection:
+            return gathering.overview(connection, self.record, disks, lambda: self.plan, self._merged_count)
 
     # -- tokens ---------------------------------------------------------------------------
 

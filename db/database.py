@@ -94,6 +94,12 @@ class Database:
             self.close()
             raise
 
+    @property
+    def folders(self) -> list[Path]:
+        """The folder of its file, on a disk that may fill up; none where a server keeps it."""
+        file = self.engine.url.database
+        return [Path(file).parent] if self.engine.dialect.name == "sqlite" and file else []
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""

@@ -17,6 +17,7 @@ from db.overview.records import (
     WarningKind,
     WorkerView,
 )
+from db.overview.watch import Watch
 
 __all__ = [
     "Checked",
@@ -29,6 +30,7 @@ __all__ = [
     "Speed",
     "Warned",
     "WarningKind",
+    "Watch",
     "WorkerView",
     "iso",
     "of_document",
