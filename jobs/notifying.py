@@ -79,7 +79,8 @@ class Facts:
     def now(self, at_once: bool = False) -> list[Fact]:
         """The facts; ``at_once``: those as well that would wait for a while."""
         latest = self._events.by_kind()
-        facts = [Fact(kind, latest[event], EVENT_PAUSE) for kind, event in EVENT_KINDS.items() if event in latest]
+        pause = 0.0 if at_once else EVENT_PAUSE
+        facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         if at_once or time.monotonic() >= self._next_look:
             began = time.monotonic()
             facts += self._of_the_tasks(latest)

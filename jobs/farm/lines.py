@@ -41,6 +41,11 @@ def stopped() -> None:
     log.line("stopped", "stopped: workers keep what they hold, and ask again")
 
 
+def notice(event: str, message: str, campaign: str) -> None:
+    """A notification was sent, or was not; see :class:`jobs.notifying.Notifier`."""
+    log.line(event, message, campaign, alarm=event == "not_notified")
+
+
 # -- events of the ledger ---------------------------------------------------------------------
 
 
@@ -175,3 +180,7 @@ def done(overview: Overview) -> None:
     checks = f"; {overview.checked.replicated:,} results are replicated" if overview.checked.drawn else ""
     message = f"done: {int(overview.tasks.done):,} tasks{checks}; `langford result {overview.campaign}` merges them"
     log.line("done", message, overview.campaign, tasks=int(overview.tasks.done))
+
+
+WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
+"""What is said of workers, by what has changed."""

@@ -18,12 +18,27 @@ LOG_SECONDS = 30.0
 
 
 class ProgressLine:
-    """The share of the work that is done and the time that remains, on standard error."""
+    """The share of the work that is done and the time that remains, on standard error.
 
-    def __init__(self, title: str, total_work: float, total_tasks: int) -> None:
-        self._title, self._work, self._tasks = title, total_work, total_tasks
+    Attributes:
+        has_total: whether it is known how much there is to do.
+    """
+
+    def __init__(self, title: str, total_work: float | None = None, total_tasks: int = 0) -> None:
+        """
+        Args:
+            title: of what is shown.
+            total_work: work of all its tasks; None: :meth:`of` tells it.
+            total_tasks: how many there are.
+        """
+        self.has_total = total_work is not None
+        self._title, self._work, self._tasks = title, total_work or 0.0, total_tasks
         self._bar: Bar | None = None
         self._last_line = time.monotonic()
+
+    def of(self, total_tasks: int, total_work: float) -> None:
+        """Say how much there is to do."""
+        self._work, self._tasks, self.has_total = total_work, total_tasks, True
 
     def update(self, tasks: int | None, work: float, work_here: float, seconds_here: float) -> None:
         """Show how far the count is.

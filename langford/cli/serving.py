@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
 import click
 
-from db import Ledger
+from db import Campaign, Ledger
+from db.overview import Watch
 from jobs.farm import lines, listening
 from jobs.farm.client import is_this_machine
+from jobs.farm.reporter import Reporter
 from langford.cli.logs import FORMATS, written
+from langford.cli.notifying import NotifyOptions, notified, notify_options
 from langford.cli.options import ledger_option, replicate_option
 from langford.errors import LangfordError
 
 PORT = 8765
+LAST_SECONDS = 5.0
+"""How long the last lines about campaigns may take at the end."""
 
 
 class OpenToAll(LangfordError):
@@ -46,6 +55,7 @@ Examples:
     show_default=True,
     help="How the log on standard error is written; json: one object in each line.",
 )
+@notify_options
 @click.option("--access-log", is_flag=True, help="Say each request in the log, too.")
 def serve(
     names: tuple[str, ...],
@@ -59,6 +69,7 @@ def serve(
     replicate: float | None,
     log_format: str,
     access_log: bool,
+    notify: NotifyOptions,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or is_this_machine(host)):
@@ -78,17 +89,45 @@ def serve(
         raise click.UsageError("--key belongs to --certificate: give both")
     if certificate:
         listening.require_certificate(certificate, key)
+    hooks = notify.hooks()
     with (
         Ledger(address) as ledger,
         listening.socket_of(host, port) as listener,
+        ended_in_order(),
         written(log_format, lines.LOGGERS),
     ):
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
         if replicate is not None:
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
+        watches = {campaign: Watch(campaign.overview) for campaign in campaigns}
         connections, log, requests = Connections(proxies=proxies), LimitedLog(), Requests(access_log)
         application = server.application(ledger, names, None, connections, log, proxies, requests)
         lines.listening(listener, certificate is not None, campaigns)
-        serving.serve(application, connections, log, listener, serving.Serving(certificate, key))
+        with notified(campaigns, hooks, notify.stalled_after, lines.notice), reported(watches):
+            serving.serve(application, connections, log, listener, serving.Serving(certificate, key))
         lines.stopped()
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections."""
+    received = list[int]()
+    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if received:
+            signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def reported(watches: Mapping[Campaign, Watch]) -> Iterator[None]:
+    """Write lines about campaigns into the log while the block runs."""
+    reporter = Reporter(watches)
+    reporter.start()
+    try:
+        yield
+    finally:
+        reporter.stop(LAST_SECONDS)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from db.overview.views import ID_LENGTH
 from jobs.farm.client import RemoteCampaign
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
 from jobs.identity import Identity
-from jobs.run import Run
+from jobs.run import Run, Step
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options import (
@@ -27,6 +28,7 @@ from langford.cli.options import (
     workers_option,
 )
 from langford.cli.parameter_types import FiniteRange
+from langford.cli.progress import ProgressLine
 from langford.cli.running import StopSignals
 from langford.devices import devices
 
@@ -82,18 +84,21 @@ def work(
     server = RemoteCampaign(url, token_of(token_file), certificate, insecure)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     identity = Identity.fresh(chosen_devices)
-    results = Outbox(outbox or state_home / "langford" / "outbox", identity, display.say)
+    line = ProgressLine(server.name)
+    results = Outbox(outbox or state_home / "langford" / "outbox", identity, line.remark)
     results.prepare()
-    source = ServerTasks(server, results, identity, display.say, lease)
-    run = Run(
-        source,
-        chosen_devices,
-        say=display.say,
-        stop_reason=stop.reason,
-        time_limit=time_limit,
-        patience=patience,
-    )
-    report = run.run()
+    source = ServerTasks(server, results, identity, line.remark, lease)
+
+    def tell(step: Step) -> None:
+        if not line.has_total:
+            line.of(*source.total)
+            line.remark(_beginning(server, source, identity, len(chosen_devices)))
+        line.update_among_others(
+            step.tasks_done, step.work_done, step.tasks_here, step.work_here, step.seconds_left
+        )
+
+    with line.shown():
+        report = Run(source, chosen_devices, tell, line.remark, stop.reason, time_limit, patience=patience).run()
     waiting = results.count
     remark = f", {waiting} results wait in {results.folder}" if waiting else ""
     display.say(f"{report.tasks_here} tasks done here{remark}")
@@ -114,3 +119,12 @@ def work(
         context.exit(ExitCode.INCOMPLETE)
     if report.set_aside:
         context.exit(ExitCode.TASKS_SET_ASIDE)
+
+
+def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:
+    """What is worked for, and by whom: the first line of a job's log."""
+    tasks, _ = source.total
+    return (
+        f"{server.name} is {source.key}, {source.tasks_done:,} of {tasks:,} tasks are done; this is worker "
+        f"{identity.worker_id[:ID_LENGTH]} with {processes} {'process' if processes == 1 else 'processes'}"
+    )
