@@ -41,7 +41,7 @@ from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, 
 from db.states import Outcome, Role
 from jobs.farm import wire
 from jobs.farm.connections import Connections, LimitedLog, Proxies
-from jobs.farm.requests import CountedRequests, Requests
+from jobs.farm.traffic import CountedRequests, Requests
 from jobs.farm.wire import BadMessage
 from langford.provenance import kernel_hash
 

@@ -80,7 +80,7 @@ def serve(
     try:
         from jobs.farm import server, serving
         from jobs.farm.connections import Connections, LimitedLog
-        from jobs.farm.requests import Requests
+        from jobs.farm.traffic import Requests
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
