@@ -6,11 +6,12 @@ nonce.  A task is either done, its result committed, or it can be leased again: 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
@@ -31,6 +32,8 @@ from db.states import Role, VoterKind
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+
+NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
 class Campaign(LeasedTasks):
@@ -226,12 +229,12 @@ class Campaign(LeasedTasks):
         with self.database.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
 
-    def overview(self, folders: Collection[Path] = ()) -> Overview:
+    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong.
 
-        ``folders``: on disks that matter, beside that of the ledger.
+        ``folders``: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
         """
-        disks = sorted({*folders, *self.database.folders})
+        disks = {**self.database.folders, **folders}
         with self.database.reading(snapshot=True) as connection:
             return gathering.overview(connection, self.record, disks, lambda: self.plan, self._merged_count)
 

@@ -95,10 +95,10 @@ class Database:
             raise
 
     @property
-    def folders(self) -> list[Path]:
-        """The folder of its file, on a disk that may fill up; none where a server keeps it."""
+    def folders(self) -> dict[str, Path]:
+        """The folder of the ledger's file, whose disk may fill up; none where a server keeps the ledger."""
         file = self.engine.url.database
-        return [Path(file).parent] if self.engine.dialect.name == "sqlite" and file else []
+        return {"the ledger": Path(file).parent} if self.engine.dialect.name == "sqlite" and file else {}
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from db.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
@@ -12,8 +13,8 @@ NAMED = 8
 """Workers or tasks that a warning names at most."""
 SLOW = 0.6
 """Of the median of its peers: a device that is slower is one to look at."""
-LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2**30, 0.02
-"""A disk with less is nearly full."""
+LEAST_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
+"""A disk with less is nearly full, or with less than what the tasks that are left will take."""
 
 
 def cautions(
@@ -23,7 +24,7 @@ def cautions(
     checked: Checked,
     conflicts: Sequence[int],
     without_voter: int,
-    folders: Collection[Path],
+    folders: Mapping[str, Path],
 ) -> tuple[Warned, ...]:
     """The warnings about a campaign.
 
@@ -34,12 +35,12 @@ def cautions(
         checked: how far results are checked.
         conflicts: the tasks whose results disagree.
         without_voter: rechecks that none of the workers that are present may make.
-        folders: the disks to look at.
+        folders: on the disks to look at, by what is kept there: "the ledger".
     """
     return (
         *_about_results(name, tasks, conflicts),
         *_about_workers(name, tasks, workers, without_voter),
-        *_about_disks(folders),
+        *_about_disks(folders, tasks.total - tasks.done),
     )
 
 
@@ -100,16 +101,19 @@ def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], witho
         )
 
 
-def _about_disks(folders: Collection[Path]) -> Iterator[Warned]:
-    for folder in folders:
-        try:
-            disk = shutil.disk_usage(folder)
-        except OSError:
-            continue
-        if disk.free < max(LEAST_FREE_BYTES, LEAST_FREE_SHARE * disk.total):
+def _about_disks(folders: Mapping[str, Path], tasks_left: float) -> Iterator[Warned]:
+    disks: dict[int, tuple[str, Path]] = {}
+    for what, folder in folders.items():
+        with suppress(OSError):
+            disks.setdefault(folder.stat().st_dev, (what, folder))
+    for what, folder in disks.values():
+        free = shutil.disk_usage(folder).free
+        if free < max(LEAST_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
+            # Not which folder: readers of a server need not know.
             yield Warned(
                 WarningKind.DISK_NEARLY_FULL,
-                f"the disk of {folder} has {disk.free / 2**20:,.0f} MiB left: make room before the ledger stops",
+                f"the disk of {what} has {free / 2**20:,.0f} MiB left: make room; a full disk stops all work, and "
+                "loses nothing that is committed",
             )
 
 

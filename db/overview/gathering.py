@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ MOST_WORKERS = 500
 def overview(
     connection: Connection,
     campaign: CampaignRecord,
-    folders: Collection[Path],
+    folders: Mapping[str, Path],
     plan: Callable[[], Plan],
     merged: MergedCount,
 ) -> Overview:
@@ -45,7 +45,7 @@ def overview(
     Args:
         connection: a transaction that sees one state of the database.
         campaign: the campaign.
-        folders: the disks to look at.
+        folders: on the disks to look at, by what is kept there.
         plan: of the campaign.
         merged: its count, when all is done.
     """

@@ -101,7 +101,7 @@ class Preempted:
 
     Attributes:
         count: attempts that were preempted, released, or whose time was over.
-        seconds_lost: for how long it held them.
+        seconds_lost: from the start of their computing, or else from their grant, to their end.
     """
 
     count: int

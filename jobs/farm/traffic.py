@@ -6,9 +6,11 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.connections import LimitedLog
@@ -20,7 +22,7 @@ ELSEWHERE = "elsewhere"
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST"})
 
 
-class Requests:
+class Traffic:
     """How many requests were answered, by method, path of the route, and status.
 
     Attributes:
@@ -44,26 +46,26 @@ class Requests:
             self._answered[method if method in KNOWN_METHODS else "other", path, status] += 1
 
 
-class CountedRequests:
+class Counted:
     """An ASGI application that counts the requests to another one, and lists them in the log."""
 
     def __init__(
         self,
-        application: ASGIApp,
-        requests: Requests,
+        app: ASGIApp,
+        traffic: Traffic,
         log: LimitedLog,
-        address_of: Callable[[Scope], str],
+        address_of: Callable[[Request], str],
         paths: Mapping[Any, str],
     ) -> None:
         """
         Args:
-            application: answers the requests.
-            requests: counts them.
+            app: answers the requests.
+            traffic: counts them.
             log: for those that fail.
             address_of: the address of a client.
             paths: of the routes, by their endpoints.
         """
-        self._application, self._requests, self._log = application, requests, log
+        self._application, self._traffic, self._log = app, traffic, log
         self._address_of, self._paths = address_of, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,14 +83,25 @@ class CountedRequests:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]
-        self._requests.note(method, self._paths.get(scope.get("endpoint"), ELSEWHERE), status)
-        if not self._requests.listed:
+        self._traffic.note(method, self._paths.get(scope.get("endpoint"), ELSEWHERE), status)
+        if not self._traffic.listed:
             return
         # Without the query: nobody should write a token there, but somebody may.
-        path, address = scope["path"][:LONGEST_PATH], self._address_of(scope)
+        path, address = scope["path"][:LONGEST_PATH], self._address_of(Request(scope))
         message = f"{method} {path} is answered {status} in {seconds:.3f} s"
         fields = {"method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
         if status < 400:
             line("request", f"{address}: {message}", address=address, **fields)
         else:
             self._log.say(address, message, None, "request", logging.INFO, **fields)
+
+
+def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[Any, str]:
+    """The paths of routes by their endpoints, with names of their parts instead of values."""
+    paths = {}
+    for route in routes:
+        if isinstance(route, Route):
+            paths[route.endpoint] = prefix + route.path
+        elif isinstance(route, Mount):
+            paths |= paths_of(route.routes, prefix + route.path)
+    return paths

@@ -12,6 +12,7 @@ from db import Campaign, Ledger
 from db.overview import Watch
 from jobs.farm import lines, listening
 from jobs.farm.client import is_this_machine
+from jobs.farm.overviews import Overviews
 from jobs.farm.reporter import Reporter
 from langford.cli.logs import FORMATS, written
 from langford.cli.notifying import NotifyOptions, notified, notify_options
@@ -80,7 +81,8 @@ def serve(
     try:
         from jobs.farm import server, serving
         from jobs.farm.connections import Connections, LimitedLog
-        from jobs.farm.traffic import Requests
+        from jobs.farm.streams import Streams
+        from jobs.farm.traffic import Traffic
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
@@ -100,12 +102,17 @@ def serve(
         if replicate is not None:
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
-        watches = {campaign: Watch(campaign.overview) for campaign in campaigns}
-        connections, log, requests = Connections(proxies=proxies), LimitedLog(), Requests(access_log)
-        application = server.application(ledger, names, None, connections, log, proxies, requests)
+        overviews = Overviews({campaign.name: campaign for campaign in campaigns})
+        connections, log = Connections(proxies=proxies), LimitedLog()
+        streams, traffic = Streams(log), Traffic(access_log)
+        application = server.application(
+            ledger, names, None, connections, log, proxies, streams, traffic, overviews
+        )
         lines.listening(listener, certificate is not None, campaigns)
+        watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
         with notified(campaigns, hooks, notify.stalled_after, lines.notice), reported(watches):
-            serving.serve(application, connections, log, listener, serving.Serving(certificate, key))
+            limits = serving.Serving(certificate, key)
+            serving.serve(application, connections, log, listener, limits, streams)
         lines.stopped()
 
 
