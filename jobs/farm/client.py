@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from db import Credential, Delivery, Lease, Receipt
 from db.leasing import NO_STEPS
+from db.overview import Overview, of_document
 from db.states import Ending, Outcome
 from jobs.farm import wire
 from jobs.farm.diagnosis import permanent
@@ -122,6 +123,11 @@ class RemoteCampaign:
                 "this worker again to work for that one"
             )
         return info
+
+    def overview(self) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong."""
+        with _understood(self._address):
+            return of_document(self._call("GET", "/status"))
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""

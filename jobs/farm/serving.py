@@ -163,6 +163,7 @@ def serve(
         http=protocol,  # type: ignore[arg-type]  # it is called like the class
         ws="none",
         h11_max_incomplete_event_size=LONGEST_HEADERS,
+        log_config=None,
         log_level="error",
         access_log=False,
         proxy_headers=False,

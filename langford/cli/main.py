@@ -72,11 +72,11 @@ COMMANDS = {
         "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
     ),
     "serve": LazyCommand(
-        "langford.cli.farm:serve",
+        "langford.cli.serving:serve",
         "Hand out the tasks of campaigns to workers anywhere, and take their results.",
         FARM,
     ),
-    "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done.", FARM),
+    "work": LazyCommand("langford.cli.working:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
         "langford.cli.campaigns:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",

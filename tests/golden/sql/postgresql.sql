@@ -295,32 +295,38 @@ AND NOT copied;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
+    FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
+    campaign (id) );
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -1448,6 +1454,21 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM event), false);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, %(next_try)s, %(told)s);
+
+-- db.copying.copy
+SELECT setval(pg_get_serial_sequence('notice', 'id'), (SELECT coalesce(max(id), 0) + 1
+FROM notice), false);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths

@@ -293,32 +293,38 @@ AND copied = 0;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT;
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT,
+    PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES campaign
+    (id) );
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -1369,6 +1375,16 @@ ORDER BY event.id;
 -- db.copying.copy
 INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
