@@ -30,8 +30,6 @@ EVENT_PAUSE = 60.0
 """What happens within so many seconds after a notice is told in one."""
 STALLED_SECONDS = 900.0
 """Unless the operator says otherwise: a campaign has stalled when nobody has worked for so long."""
-LAST_SECONDS = 30.0
-"""How long the end of a command waits until its last news is told."""
 EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
     NoticeKind.CONFLICT: EventKind.CONFLICT,
     NoticeKind.DISTRUSTED: EventKind.DISTRUSTED,
@@ -135,7 +133,7 @@ class Notifier:
         """Begin."""
         self._thread.start()
 
-    def stop(self, seconds: float = LAST_SECONDS) -> None:
+    def stop(self, seconds: float) -> None:
         """Look once more, tell what is due, and end; what takes longer than ``seconds`` is left to the next one."""
         self._give_up_at = time.monotonic() + seconds
         self._stopping.set()

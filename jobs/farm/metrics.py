@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -27,7 +26,7 @@ class Metrics:
     """The numbers of a server; those of a campaign are some seconds old, see :class:`db.overview.Watch`."""
 
     def __init__(self, overviews: Overviews, traffic: Traffic) -> None:
-        self._overviews, self._traffic, self._started = overviews, traffic, time.time()
+        self._overviews, self._traffic = overviews, traffic
 
     def text(self, names: Sequence[str]) -> bytes:
         """The numbers of some campaigns and of the server, in the text format of Prometheus."""
@@ -46,9 +45,6 @@ class Metrics:
         for (method, path, status), number in sorted(self._traffic.answered.items()):
             answered.add_metric([method, path, str(status)], number)
         yield answered
-        started = GaugeMetricFamily("langford_server_start_time_seconds", "When this server started.")
-        started.add_metric([], self._started)
-        yield started
         program = GaugeMetricFamily(
             "langford_build_info", "The program that answers.", labels=["version", "kernels"]
         )

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Mount, Route
@@ -55,7 +54,7 @@ class Counted:
         traffic: Traffic,
         log: LimitedLog,
         address_of: Callable[[Request], str],
-        paths: Mapping[Any, str],
+        paths: Mapping[int, str],
     ) -> None:
         """
         Args:
@@ -63,7 +62,7 @@ class Counted:
             traffic: counts them.
             log: for those that fail.
             address_of: the address of a client.
-            paths: of the routes, by their endpoints.
+            paths: of the routes, see :func:`paths_of`.
         """
         self._application, self._traffic, self._log = app, traffic, log
         self._address_of, self._paths = address_of, paths
@@ -83,7 +82,7 @@ class Counted:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]
-        self._traffic.note(method, self._paths.get(scope.get("endpoint"), ELSEWHERE), status)
+        self._traffic.note(method, self._paths.get(id(scope.get("endpoint")), ELSEWHERE), status)
         if not self._traffic.listed:
             return
         # Without the query: nobody should write a token there, but somebody may.
@@ -96,12 +95,12 @@ class Counted:
             self._log.say(address, message, None, "request", logging.INFO, **fields)
 
 
-def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[Any, str]:
-    """The paths of routes by their endpoints, with names of their parts instead of values."""
-    paths = {}
+def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[int, str]:
+    """The paths of routes, with names of their parts instead of values, by the identity of their endpoints."""
+    paths: dict[int, str] = {}
     for route in routes:
         if isinstance(route, Route):
-            paths[route.endpoint] = prefix + route.path
+            paths[id(route.endpoint)] = prefix + route.path
         elif isinstance(route, Mount):
             paths |= paths_of(route.routes, prefix + route.path)
     return paths

@@ -21,7 +21,7 @@ from langford.errors import LangfordError
 
 PORT = 8765
 LAST_SECONDS = 5.0
-"""How long the last lines about campaigns may take at the end."""
+"""How long the last lines and notifications may take at the end."""
 
 
 class OpenToAll(LangfordError):
@@ -110,7 +110,10 @@ def serve(
         )
         lines.listening(listener, certificate is not None, campaigns)
         watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
-        with notified(campaigns, hooks, notify.stalled_after, lines.notice), reported(watches):
+        with (
+            notified(campaigns, hooks, notify.stalled_after, lines.notice, lambda: LAST_SECONDS),
+            reported(watches),
+        ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, connections, log, listener, limits, streams)
         lines.stopped()
