@@ -66,7 +66,7 @@ class RemoteCampaign:
 
     def overview(self) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong."""
-        with _understood(self._address):
+        with understood(self._address):
             return of_document(self._call("GET", "/status"))
 
     def enrol(self, identity: Identity) -> float | None:
