@@ -32,7 +32,11 @@ COMMANDS = {
         "Create or resume a campaign and work it off on this machine.",
         CAMPAIGNS,
     ),
-    "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are.", CAMPAIGNS),
+    "status": LazyCommand(
+        "langford.cli.status:status",
+        "Show how far campaigns are, how fast, until when, who works on them, and what needs a look.",
+        CAMPAIGNS,
+    ),
     "result": LazyCommand(
         "langford.cli.campaigns:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
@@ -131,7 +135,7 @@ def cli() -> None:
     \b
     langford count 16            the count, here and now
     langford run langford 20     the same as a campaign that survives interruption
-    langford status              how far the campaigns of ./langford.db are
+    langford status              how far the campaigns of ./langford.db are, and until when
     """
 
 
