@@ -112,6 +112,7 @@ export function follow(name, show) {
   let source = null;
   let watchdog = null;
   let poll = null;
+  let watched = false;
 
   const connection = new Connection(open, (campaigns) => campaigns.some((one) => one.campaign === name));
 
@@ -134,6 +135,9 @@ export function follow(name, show) {
 
   function open() {
     close();
+    if (document.hidden) {
+      return;
+    }
     watchdog = setTimeout(lose, LONGEST_SILENCE);
     source = new EventSource(new URL(`${path}/stream`, ROOT));
     source.addEventListener("error", lose);
@@ -149,18 +153,25 @@ export function follow(name, show) {
     });
   }
 
+  async function look() {
+    const answer = await ask(`${path}/status`);
+    if (answer?.status === 200) {
+      connection.heard();
+      show(answer.body);
+    }
+  }
+
   // Browsers open few connections to one server: pages in the background hold none.
   function turn() {
     clearInterval(poll);
     if (document.hidden) {
       close();
-      poll = setInterval(async () => {
-        const answer = await ask(`${path}/status`);
-        if (answer?.status === 200) {
-          show(answer.body);
-        }
-      }, HIDDEN_POLL);
+      poll = setInterval(look, HIDDEN_POLL);
+      if (!watched) {
+        look();
+      }
     } else {
+      watched = true;
       connection.retry();
     }
   }
