@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from db import Delivery, Lease, Receipt
+from db import Delivery, Lease
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
@@ -20,7 +20,6 @@ from jobs.farm.client import (
     CampaignReplaced,
     NotEnrolled,
     RemoteCampaign,
-    RequestRefused,
     ServerAway,
     ServerRefuses,
 )
@@ -282,7 +281,7 @@ class ServerTasks:
         for start in range(0, len(waiting), MOST_AT_ONCE):
             batch = waiting[start : start + MOST_AT_ONCE]
             try:
-                receipts = delivered(self._server, batch)
+                receipts = self._server.deliver_each(batch)
             except ServerAway as error:
                 self._sending.failed()
                 self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")

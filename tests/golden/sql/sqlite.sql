@@ -710,16 +710,15 @@ WHERE (voter.id IN (SELECT value
 FROM json_each(?)));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
-    voter_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
+INSERT INTO result (task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id,
+    campaign_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
     json_extract(anon_1.value, ?) AS json_extract_3, json_extract(anon_1.value, ?) AS json_extract_5,
     json_extract(anon_1.value, ?) AS json_extract_7, json_extract(anon_1.value, ?) AS json_extract_9,
     json_extract(anon_1.value, ?) AS json_extract_11, json_extract(anon_1.value, ?) AS json_extract_13,
-    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17,
-    json_extract(anon_1.value, ?) AS json_extract_19, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2,
-    (SELECT campaign.recheck_share > ? AS anon_4
+    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17, ? AS
+    anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3, (SELECT campaign.recheck_share > ? AS anon_5
 FROM campaign
-WHERE campaign.id = ?) AS anon_3
+WHERE campaign.id = ?) AS anon_4
 FROM json_each(?) AS anon_1
 WHERE 1 = 1
 ON CONFLICT DO NOTHING
