@@ -1,5 +1,20 @@
--- Ledger, db.copying.copy, Database
+-- Ledger, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS throughput;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS disagreements;
 
 -- Ledger, db.copying.copy
 CREATE TABLE campaign ( id SERIAL NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
@@ -322,11 +337,129 @@ ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 -- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT(53);
 
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
 -- Ledger, db.copying.copy, Database
 CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
     VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
     FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
     campaign (id) );
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
+    task.failures, task.deaths, (SELECT count(*) AS count_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index) AS attempts, attempt.outcome, to_char(to_timestamp(attempt.granted)
+    AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS granted, to_char(to_timestamp(attempt.began) AT TIME
+    ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS began, to_char(to_timestamp(attempt.ended) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended, result.seconds, result.value, CASE WHEN
+    (result.confirmed_by IS NOT NULL) THEN 1 WHEN (result.attempt_id IS NOT NULL) THEN 0 END AS confirmed,
+    result.doubt, attempt.worker_id AS worker, worker.host, worker.device_kind, worker.device_model, CASE WHEN
+    (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE worker.slurm_job || '_' || CAST(worker.slurm_index
+    AS VARCHAR) END AS slurm
+FROM task
+JOIN campaign ON campaign.id = task.campaign_id
+LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id
+AND result.task_index = task.task_index
+LEFT OUTER JOIN attempt ON attempt.id = coalesce(result.attempt_id, (SELECT max(attempt_1.id) AS max_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index))
+LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW worker_overview AS SELECT worker.id AS worker, (SELECT campaign.name
+FROM campaign
+JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
+WHERE attempt_1.worker_id = worker.id
+LIMIT 1) AS campaign, worker.host, worker.process, worker.device_kind, worker.device_model, worker.cores,
+    worker.processes, worker.kernels, CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE
+    worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm,
+    to_char(to_timestamp(worker.started) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
+    to_char(to_timestamp(worker.last_seen) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_seen,
+    to_char(to_timestamp(worker.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended,
+    worker.ending, to_char(to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    AS distrusted, coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done,
+    coalesce(numbers.released, 0) AS released, coalesce(numbers.preempted, 0) AS preempted,
+    coalesce(numbers.expired, 0) AS expired, coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS
+    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds,
+    coalesce(numbers.lost_seconds, 0) AS lost_seconds
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END)
+    AS leased, sum(CASE WHEN (attempt.outcome = 'done') THEN 1 ELSE 0 END) AS done, sum(CASE WHEN
+    (attempt.outcome = 'released') THEN 1 ELSE 0 END) AS released, sum(CASE WHEN (attempt.outcome = 'preempted')
+    THEN 1 ELSE 0 END) AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired,
+    sum(CASE WHEN (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome =
+    'died') THEN 1 ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS
+    superseded, sum(CASE WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended -
+    coalesce(attempt.began, attempt.granted) ELSE 0.0 END) AS busy_seconds, sum(CASE WHEN (attempt.ended IS NULL
+    OR attempt.outcome IN ('done', 'superseded')) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began,
+    attempt.granted) END) AS lost_seconds
+FROM attempt
+GROUP BY attempt.worker_id) AS numbers ON numbers.worker_id = worker.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW throughput AS SELECT campaign.name AS campaign, to_char(to_timestamp(CAST(minutes.minute * 60 AS
+    FLOAT(53))) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS minute, minutes.tasks, minutes.work,
+    minutes.seconds
+FROM campaign
+JOIN (SELECT result.campaign_id AS campaign_id, CAST(floor(result.accepted / 60) AS BIGINT) AS minute, count(*)
+    AS tasks, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM result
+JOIN task ON task.campaign_id = result.campaign_id
+AND task.task_index = result.task_index
+WHERE (result.voter_id NOT IN (SELECT voter.id
+FROM voter
+WHERE voter.kind != 'worker'))
+GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id) AS minutes ON minutes.campaign_id =
+    campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW lost_time AS SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds,
+    lost.longest, to_char(to_timestamp(lost.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS
+    first, to_char(to_timestamp(lost.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last
+FROM campaign
+JOIN (SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts,
+    sum(attempt.ended - coalesce(attempt.began, attempt.granted)) AS seconds, max(attempt.ended -
+    coalesce(attempt.began, attempt.granted)) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS
+    last
+FROM attempt
+WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+AND NOT (EXISTS (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+AND result.attempt_id = attempt.id))
+AND NOT (EXISTS (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = attempt.campaign_id
+AND witness.task_index = attempt.task_index
+AND witness.attempt_id = attempt.id))
+GROUP BY attempt.campaign_id, attempt.outcome) AS lost ON lost.campaign_id = campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW disagreements AS SELECT campaign.name AS campaign, result.task_index AS task, result.doubt,
+    result.value AS accepted_value, to_char(to_timestamp(result.accepted) AT TIME ZONE 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS accepted_at, accepted_attempt.worker_id AS accepted_worker,
+    accepted_worker.host AS accepted_host, accepted_worker.device_model AS accepted_device,
+    accepted_worker.kernels AS accepted_kernels, witness.value AS other_value,
+    to_char(to_timestamp(witness.accepted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_at,
+    other_attempt.worker_id AS other_worker, other_worker.host AS other_host, other_worker.device_model AS
+    other_device, other_worker.kernels AS other_kernels, to_char(to_timestamp(voter.distrusted) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_distrusted
+FROM witness
+JOIN result ON result.campaign_id = witness.campaign_id
+AND result.task_index = witness.task_index
+JOIN campaign ON campaign.id = witness.campaign_id
+JOIN attempt AS accepted_attempt ON accepted_attempt.id = result.attempt_id
+JOIN worker AS accepted_worker ON accepted_worker.id = accepted_attempt.worker_id
+JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
+JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
+LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
+WHERE witness.value != result.value;
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -614,6 +747,14 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
+
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+AND attempt.deadline >= extract(epoch from clock_timestamp())
+LIMIT %(param_1)s::INTEGER;
 
 -- LeasedTasks.release_worker
 UPDATE attempt
@@ -1181,6 +1322,68 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = %(campaign)s::INTEGER
+AND notice.channel = %(channel)s::VARCHAR
+AND notice.kind = %(kind)s::VARCHAR
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (%(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, (extract(epoch from clock_timestamp()) + %(param_1)s))
+RETURNING notice.id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(extract(epoch from clock_timestamp()) + %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.claim
+UPDATE notice
+SET about=%(about)s::BIGINT, tries=%(tries)s::INTEGER, next_try=(extract(epoch from clock_timestamp()) +
+    %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.told
+UPDATE notice
+SET told=extract(epoch from clock_timestamp())
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.id <= %(last)s::INTEGER
+AND event.kind = %(kind)s::VARCHAR
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1230,9 +1433,6 @@ FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.overview
-SELECT extract(epoch from clock_timestamp()) AS anon_1;
-
--- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
     worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
@@ -1265,11 +1465,20 @@ WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.ended IS NULL;
 
 -- Campaign.overview
-SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
-    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE
-    %(param_1)s END) AS seconds
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER)
+AND attempt.ended IS NOT NULL
 AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 

@@ -731,6 +731,14 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+AND attempt.deadline >= ((julianday('now') - 2440587.5) * 86400.0)
+LIMIT ? OFFSET ?;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
@@ -1257,6 +1265,66 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = ?
+AND notice.channel = ?
+AND notice.kind = ?
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (?, ?, ?, ?, ?, (((julianday('now') - 2440587.5) * 86400.0) + ?))
+RETURNING id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.claim
+UPDATE notice
+SET about=?, tries=?, next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.told
+UPDATE notice
+SET told=((julianday('now') - 2440587.5) * 86400.0)
+WHERE notice.id = ?;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.id <= ?
+AND event.kind = ?
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1303,9 +1371,6 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
-
--- Campaign.overview
-SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
