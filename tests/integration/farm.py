@@ -9,8 +9,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
 
 from db import Ledger
+from db.models import Worker
 from db.states import Role
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
@@ -61,6 +65,11 @@ class Farm:
     def work_on(self, host: str) -> subprocess.Popen[str]:
         """A worker that votes: on a host of its own, with a token of its own."""
         return self.work(host=host, outbox=f"outbox-{host}", LANGFORD_TOKEN=self.campaign.new_token(Role.WORKER))
+
+    def workers(self) -> list[Any]:
+        """The workers that have enrolled, as the ledger keeps them."""
+        with self.ledger.database.reading() as connection:
+            return list(connection.execute(select(Worker.__table__)))
 
     def done(self) -> int:
         return self.campaign.standing().tasks.get("done", 0)

@@ -12,11 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from db import Delivery
+from db.models import Attempt
+from db.states import Ending
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.identity import Identity
 from langford.arithmetic.residue import residue
+from langford.devices import cores
 from langford.result import Evaluation
 from tests.command_line import Run
 from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm, Proxy
@@ -65,10 +69,16 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
     farm.finish(*workers)
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
+    # What they say of their own times counts from the server's clock.
+    with farm.ledger.database.reading() as connection:
+        query = select(Attempt.granted, Attempt.began, Attempt.ended)
+        times = [tuple(row) for row in connection.execute(query)]
+    assert all(granted < began < ended for granted, began, ended in times)
+    assert {worker.ending for worker in farm.workers()} == {Ending.FINISHED}
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
-    worker = farm.work()
+    worker = farm.work(SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=30)
@@ -76,6 +86,9 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     progress = farm.campaign.progress()
     assert "leased" not in progress.tasks
     assert progress.attempts.get("preempted", 0) > 0
+    [left] = farm.workers()
+    assert (left.ending, left.processes, left.cores) == (Ending.PREEMPTED, 1, cores())
+    assert (left.slurm_job, left.slurm_index) == ("1234", 7)
     assert not list((farm.folder / "outbox").iterdir())
 
 
@@ -84,6 +97,7 @@ def test_a_time_limit_drains(long_farm: Farm) -> None:
     worker.communicate(timeout=60)
     assert worker.returncode == 3
     assert "leased" not in long_farm.campaign.progress().tasks
+    assert [worker.ending for worker in long_farm.workers()] == [Ending.STOPPED]
 
 
 def test_a_network_that_is_cut(farm: Farm) -> None:

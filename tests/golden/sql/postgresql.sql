@@ -850,8 +850,8 @@ ORDER BY voter.device_kind = %(device)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER) AS share, result.value, result.attempt_id AS by
 FROM attempt
@@ -881,9 +881,9 @@ RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
-    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
-    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END, ended=extract(epoch from clock_timestamp()),
+    outcome=%(outcome)s::VARCHAR
 FROM (SELECT anon_1.id AS id, anon_1.began AS began
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
 WHERE true) AS told
@@ -944,6 +944,15 @@ RETURNING attempt.task_index, attempt.id;
 SELECT ledger.uuid
 FROM ledger
 FOR UPDATE;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
