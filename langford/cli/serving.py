@@ -95,7 +95,7 @@ def serve(
     with (
         Ledger(address) as ledger,
         listening.socket_of(host, port) as listener,
-        ended_in_order(),
+        ended_in_order() as received,
         written(log_format, lines.LOGGERS),
     ):
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
@@ -115,17 +115,20 @@ def serve(
             reported(watches),
         ):
             limits = serving.Serving(certificate, key)
-            serving.serve(application, connections, log, listener, limits, streams)
+            serving.serve(application, connections, log, listener, limits, streams, lambda: bool(received))
         lines.stopped()
 
 
 @contextmanager
-def ended_in_order() -> Iterator[None]:
-    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections."""
+def ended_in_order() -> Iterator[list[int]]:
+    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections.
+
+    The block gets the signals that came before the server was there.
+    """
     received = list[int]()
     before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
     try:
-        yield
+        yield received
     finally:
         signal.signal(signal.SIGTERM, before)
         if received:

@@ -75,6 +75,16 @@ def test_they_do_not_delay_the_end(farm: Farm) -> None:
     assert all(end.endswith(b"0\r\n\r\n") for end in rest), "each stream was ended well"
 
 
+def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
+    """The socket listens before the server has its handlers of signals."""
+    for pause in (0.0, 0.1, 0.3):
+        farm.server.kill()
+        farm.server.wait()
+        farm.server = farm.serve()
+        time.sleep(pause)
+        assert seconds_to_end(farm) < 15
+
+
 def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
     process = psutil.Process(farm.server.pid)
     with ExitStack() as opened:
