@@ -41,6 +41,11 @@ WORDINGS = {
         ),
         lambda events: f"{len(events):,} voters are distrusted: {'; '.join(e.detail for e in events[:NAMED])}",
     ),
+    EventKind.IMPORT: Wording(
+        lambda event: f"results were imported: {event.detail}",
+        lambda events: f"results were imported {len(events):,} times (last: {events[-1].detail})",
+        alarm=False,
+    ),
     EventKind.SETTLED: Wording(
         lambda event: f"the votes have settled task {event.task}: {event.detail}",
         lambda events: f"the votes have settled {len(events):,} results, of tasks {tasks_in_words(events)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from urllib.parse import quote
 from db import Credential, Delivery, Lease, Receipt
 from db.leasing import NO_STEPS
 from db.overview import Overview, of_document
-from db.states import Ending, Outcome
+from db.states import Ending, EventKind, Outcome
 from jobs.farm import wire
 from jobs.farm.requests import BadAddress, Requests, split, understood
 from jobs.farm.requests import CampaignReplaced as CampaignReplaced
@@ -139,11 +140,21 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
         with understood(self._address):
-            answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents, now=time.time()), "receipts")
             receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
             if len(receipts) != len(deliveries):
                 raise wire.BadMessage(f"expected {len(deliveries)} receipts")
             return receipts
+
+    def deliver_each(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
+        try:
+            return self.deliver(deliveries)
+        except RequestRefused as error:
+            if len(deliveries) == 1:
+                return [Receipt(EventKind.REFUSED, str(error))]
+        half = len(deliveries) // 2
+        return [*self.deliver_each(deliveries[:half]), *self.deliver_each(deliveries[half:])]
 
     def _call(self, method: str, path: str, **fields: Any) -> Any:
         return self._requests.ask(method, self._address, path, **fields)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from db import Delivery, Lease, Receipt
+from db import Delivery, Lease
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
@@ -20,7 +20,6 @@ from jobs.farm.client import (
     CampaignReplaced,
     NotEnrolled,
     RemoteCampaign,
-    RequestRefused,
     ServerAway,
     ServerRefuses,
 )
@@ -282,7 +281,7 @@ class ServerTasks:
         for start in range(0, len(waiting), MOST_AT_ONCE):
             batch = waiting[start : start + MOST_AT_ONCE]
             try:
-                receipts = self._deliver(batch)
+                receipts = self._server.deliver_each(batch)
             except ServerAway as error:
                 self._sending.failed()
                 self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
@@ -297,13 +296,3 @@ class ServerTasks:
                     self._say(remark(delivery.evaluation.result.index, receipt))
         if waiting and not self._holding:
             self._asking.succeeded()  # these may have been the last results of the campaign: ask at once
-
-    def _deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
-        try:
-            return self._server.deliver(deliveries)
-        except RequestRefused as error:
-            if len(deliveries) == 1:
-                return [Receipt(EventKind.REFUSED, str(error))]
-        half = len(deliveries) // 2
-        return [*self._deliver(deliveries[:half]), *self._deliver(deliveries[half:])]

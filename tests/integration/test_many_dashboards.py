@@ -18,7 +18,7 @@ import pytest
 from db.states import Role
 from jobs.farm.connections import STRANGERS_PER_ADDRESS
 from tests.command_line import ENVIRONMENT
-from tests.integration.test_farm import LONG_CAMPAIGN, NAME, Farm
+from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm
 from tests.ports import free_port
 
 

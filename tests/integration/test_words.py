@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pty
 import re
 import signal
 import socket
@@ -14,9 +16,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
 from db import Campaign, Ledger
 from db.states import Role
+from langford.cli.main import cli
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign, true_deliveries
@@ -42,11 +46,11 @@ def create(ledger: Ledger, key: PlanKey) -> Campaign:
 class Worker:
     """A worker of a server on this machine."""
 
-    def __init__(self, folder: Path, server: Server, token: str, *options: str) -> None:
+    def __init__(self, folder: Path, server: Server, token: str, **variables: str) -> None:
         words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", f"{id(self)}", "--lease", "5"]
-        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": token}
+        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": token, **variables}
         self.process = subprocess.Popen(
-            [*COMMAND, *words, *options], cwd=folder, env=environment, text=True, stderr=subprocess.PIPE
+            [*COMMAND, *words], cwd=folder, env=environment, text=True, stderr=subprocess.PIPE
         )
 
     def end(self, number: signal.Signals | None = None) -> str:
@@ -202,3 +206,100 @@ def test_a_ledger_that_cannot_be_read_is_said_once(ledger: Ledger, tmp_path: Pat
         server.wait_for("done")
         server.stop()
         assert len(server.lines("blind")) == 1
+
+
+# -- workers and runs -------------------------------------------------------------------------
+
+
+def test_a_worker_says_its_share_and_that_of_the_campaign(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, where a line in half a second is one "now and then"."""
+    campaign = create(ledger, SHORT)
+    monkeypatch.setattr("langford.cli.progress.LOG_SECONDS", 0.5)
+    monkeypatch.setattr("jobs.farm.outlook.OUTLOOK_SECONDS", 1.0)
+    token = tmp_path / "token"
+    token.write_text(campaign.new_token(Role.WORKER))
+    token.chmod(0o600)
+    with Server(tmp_path, "farmed") as server:
+        campaign_url = f"{server.url}/farmed"
+        other = Worker(tmp_path, server, token.read_text())
+        words = [
+            "work",
+            campaign_url,
+            "--workers",
+            "1",
+            "--token-file",
+            str(token),
+            "--outbox",
+            str(tmp_path / "o"),
+        ]
+        with kept_signals():
+            done = CliRunner().invoke(cli, words, standalone_mode=False)
+        other.end()
+    assert done.exit_code == 0, done
+    lines = [line for line in done.stderr.splitlines() if "% of the work" in line]
+    assert len(lines) >= 3, done.stderr
+    share, numbers = r"[\d.]+%", rf"(\d+)/{campaign.tasks} tasks, (\d+) of them here"
+    pattern = rf"farmed: {share} of the work, {numbers} \({share}\)(, about .* left)?"
+    found = [re.fullmatch(pattern, line) for line in lines]
+    assert all(found), lines
+    tasks = [(int(match[1]), int(match[2])) for match in found if match]
+    assert tasks == sorted(tasks)
+    # The other one works too, and this one hears of it.
+    assert any(done_by_all > done_here for done_by_all, done_here in tasks)
+
+
+@contextlib.contextmanager
+def kept_signals() -> Iterator[None]:
+    """The handlers of signals are afterwards what they were."""
+    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_worker_on_a_terminal_has_a_bar(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = create(ledger, LONG)
+    environment = {**ENVIRONMENT, "LANGFORD_TOKEN": campaign.new_token(Role.WORKER), "TERM": "xterm"}
+    with Server(tmp_path, "farmed") as server:
+        words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", "o", "--time-limit", "8"]
+        master, terminal = pty.openpty()
+        with subprocess.Popen([*COMMAND, *words], cwd=tmp_path, env=environment, stderr=terminal) as worker:
+            os.close(terminal)
+            shown = b""
+            with contextlib.suppress(OSError):  # the terminal ends with its last process
+                while part := os.read(master, 65_536):
+                    shown += part
+            os.close(master)
+        assert worker.returncode == 3
+    text = shown.decode()
+    assert re.search(rf"farmed.*%.*/{campaign.tasks:,} tasks, \d+ of them here", text), text
+    assert "this is worker" in text
+
+
+@pytest.mark.parametrize("command", ["count 12", "run langford 12 --depth 8"])
+def test_cold_kernels_are_said_to_compile_and_warm_ones_are_not(command: str, tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [*COMMAND, *command.split(), "--method", "polyphase", *["--ledger", "l.db"][: 2 * ("run" in command)]],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        (tmp_path / "l.db").unlink(missing_ok=True)
+        said.append(done.stderr.count("compiling kernels"))
+    assert said == [1, 0]
+
+
+def test_a_worker_says_that_it_compiles(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = create(ledger, SHORT)
+    token = campaign.new_token(Role.WORKER)
+    with Server(tmp_path, "farmed") as server:
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        assert Worker(tmp_path, server, token, **cache).end().count("compiling kernels") == 1

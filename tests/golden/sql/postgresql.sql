@@ -1,4 +1,4 @@
--- Ledger, db.copying.copy, Database
+-- Ledger, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
@@ -748,6 +748,14 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+AND attempt.deadline >= extract(epoch from clock_timestamp())
+LIMIT %(param_1)s::INTEGER;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
@@ -842,8 +850,8 @@ ORDER BY voter.device_kind = %(device)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER) AS share, result.value, result.attempt_id AS by
 FROM attempt
@@ -858,25 +866,24 @@ FROM voter
 WHERE (voter.id = ANY (%(voters)s::BIGINT[]));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
-    voter_id, accepted, listed) SELECT anon_1.campaign_id, anon_1.task_index, anon_1.attempt_id, anon_1.value,
-    anon_1.residue, anon_1.evaluated, anon_1.seconds, anon_1.provenance, anon_1.lot, anon_1.voter_id,
-    extract(epoch from clock_timestamp()) AS anon_2, (SELECT campaign.recheck_share >
-    %(recheck_share_1)s::INTEGER AS anon_4
+INSERT INTO result (task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id,
+    campaign_id, accepted, listed) SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue,
+    anon_1.evaluated, anon_1.seconds, anon_1.provenance, anon_1.lot, anon_1.voter_id, %(campaign)s::INTEGER AS
+    anon_2, extract(epoch from clock_timestamp()) AS anon_3, (SELECT campaign.recheck_share >
+    %(recheck_share_1)s::INTEGER AS anon_5
 FROM campaign
-WHERE campaign.id = %(campaign)s::INTEGER) AS anon_3
-FROM json_to_recordset(%(rows)s::JSON) AS anon_1(campaign_id INTEGER, task_index INTEGER, attempt_id INTEGER,
-    value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT, lot FLOAT(53), voter_id
-    INTEGER)
+WHERE campaign.id = %(campaign)s::INTEGER) AS anon_4
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(task_index INTEGER, attempt_id INTEGER, value TEXT, residue
+    TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT, lot FLOAT(53), voter_id INTEGER)
 WHERE true
 ON CONFLICT DO NOTHING
 RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
-    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
-    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END, ended=extract(epoch from clock_timestamp()),
+    outcome=%(outcome)s::VARCHAR
 FROM (SELECT anon_1.id AS id, anon_1.began AS began
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
 WHERE true) AS told
@@ -937,6 +944,15 @@ RETURNING attempt.task_index, attempt.id;
 SELECT ledger.uuid
 FROM ledger
 FOR UPDATE;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
@@ -1315,6 +1331,68 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = %(campaign)s::INTEGER
+AND notice.channel = %(channel)s::VARCHAR
+AND notice.kind = %(kind)s::VARCHAR
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (%(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, (extract(epoch from clock_timestamp()) + %(param_1)s))
+RETURNING notice.id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(extract(epoch from clock_timestamp()) + %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.claim
+UPDATE notice
+SET about=%(about)s::BIGINT, tries=%(tries)s::INTEGER, next_try=(extract(epoch from clock_timestamp()) +
+    %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.told
+UPDATE notice
+SET told=extract(epoch from clock_timestamp())
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.id <= %(last)s::INTEGER
+AND event.kind = %(kind)s::VARCHAR
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1362,9 +1440,6 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
-
--- Campaign.overview
-SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,

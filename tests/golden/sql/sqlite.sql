@@ -731,6 +731,14 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+AND attempt.deadline >= ((julianday('now') - 2440587.5) * 86400.0)
+LIMIT ? OFFSET ?;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
@@ -821,8 +829,8 @@ ORDER BY voter.device_kind = ?
 AND voter.kernels = ?, voter.device_kind = ?, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = ?) AS share, result.value, result.attempt_id AS "by"
 FROM attempt
@@ -839,16 +847,15 @@ WHERE (voter.id IN (SELECT value
 FROM json_each(?)));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
-    voter_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
+INSERT INTO result (task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id,
+    campaign_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
     json_extract(anon_1.value, ?) AS json_extract_3, json_extract(anon_1.value, ?) AS json_extract_5,
     json_extract(anon_1.value, ?) AS json_extract_7, json_extract(anon_1.value, ?) AS json_extract_9,
     json_extract(anon_1.value, ?) AS json_extract_11, json_extract(anon_1.value, ?) AS json_extract_13,
-    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17,
-    json_extract(anon_1.value, ?) AS json_extract_19, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2,
-    (SELECT campaign.recheck_share > ? AS anon_4
+    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17, ? AS
+    anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3, (SELECT campaign.recheck_share > ? AS anon_5
 FROM campaign
-WHERE campaign.id = ?) AS anon_3
+WHERE campaign.id = ?) AS anon_4
 FROM json_each(?) AS anon_1
 WHERE 1 = 1
 ON CONFLICT DO NOTHING
@@ -856,9 +863,9 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.json_extract_1 < attempt.granted) THEN attempt.granted WHEN (told.json_extract_1 >
-    ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') - 2440587.5) * 86400.0) ELSE
-    told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0),
+    outcome=?
 FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
 FROM json_each(?) AS anon_1
 WHERE 1 = 1) AS told
@@ -913,6 +920,15 @@ WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND attempt.ended IS NULL))
 RETURNING task_index, id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
@@ -1258,6 +1274,66 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = ?
+AND notice.channel = ?
+AND notice.kind = ?
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (?, ?, ?, ?, ?, (((julianday('now') - 2440587.5) * 86400.0) + ?))
+RETURNING id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.claim
+UPDATE notice
+SET about=?, tries=?, next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.told
+UPDATE notice
+SET told=((julianday('now') - 2440587.5) * 86400.0)
+WHERE notice.id = ?;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.id <= ?
+AND event.kind = ?
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1304,9 +1380,6 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
-
--- Campaign.overview
-SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
