@@ -33,7 +33,8 @@ from jobs.farm.client import RemoteCampaign
 from jobs.identity import Identity
 
 DASHBOARDS, WORKERS, CLAIMS_PER_SECOND = 20, 200, 25.0
-ROUNDS, ROUND_SECONDS, SETTLE_SECONDS = 8, 30.0, 4.0
+START_SECONDS, SETTLE_SECONDS = 15.0, 3.0
+ROUNDS, ROUND_SECONDS = 8, 30.0
 
 
 def work(url: str, tokens: list[str], out: Any) -> None:
@@ -44,6 +45,7 @@ def work(url: str, tokens: list[str], out: Any) -> None:
 
 
 def claim_for_ever(url: str, token: str, out: Any) -> None:
+    time.sleep(random.uniform(0, START_SECONDS))  # an address may not open all its connections at once
     server, me = RemoteCampaign(url, token), Identity.fresh()
     server.info()
     server.enrol(me)
@@ -98,7 +100,7 @@ def measure(where: str, table: Table) -> None:
     shares: dict[bool, list[float]] = {True: [], False: []}
     events = volume = 0
     try:
-        time.sleep(20)  # until all have enrolled
+        time.sleep(2 * START_SECONDS)
         for number in range(2 * ROUNDS):
             watched = number % 4 in (1, 2)
             listeners = context.Process(target=listen, args=(port, "bench", reader, bytes_read), daemon=True)
