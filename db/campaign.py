@@ -6,15 +6,19 @@ nonce.  A task is either done, its result committed, or it can be leased again: 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
 
 from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.leasing import LeasedTasks
+from db.overview import Overview, gathering
+from db.overview.counting import MergedCount
 from db.records import (
     Delivery,
     Progress,
@@ -28,6 +32,8 @@ from db.states import Role, VoterKind
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+
+NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
 class Campaign(LeasedTasks):
@@ -186,6 +192,10 @@ class Campaign(LeasedTasks):
 
     # -- views ----------------------------------------------------------------------------
 
+    @cached_property
+    def _merged_count(self) -> MergedCount:
+        return MergedCount()
+
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
         with self.database.reading() as connection:
@@ -218,6 +228,15 @@ class Campaign(LeasedTasks):
         """All tasks, or those in one state, by index."""
         with self.database.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
+
+    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong.
+
+        ``folders``: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
+        """
+        disks = {**self.database.folders, **folders}
+        with self.database.reading(snapshot=True) as connection:
+            return gathering.overview(connection, self.record, disks, lambda: self.plan, self._merged_count)
 
     # -- tokens ---------------------------------------------------------------------------
 

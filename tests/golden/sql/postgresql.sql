@@ -1,4 +1,4 @@
--- Ledger, Ledger.enrol, Campaign.judge, db.copying.copy, Database
+-- Ledger, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
@@ -120,7 +120,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -310,35 +310,41 @@ AND NOT copied;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
+    FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
+    campaign (id) );
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -742,6 +748,14 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+AND attempt.deadline >= extract(epoch from clock_timestamp())
+LIMIT %(param_1)s::INTEGER;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
@@ -995,13 +1009,12 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(lot)s)
 RETURNING witness.id;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR);
 
 -- Campaign.results
 SELECT event.detail
@@ -1012,13 +1025,12 @@ AND event.kind = %(kind_1)s::VARCHAR
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1049,9 +1061,10 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1075,14 +1088,16 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1091,9 +1106,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = %(kind_1)s::VARCHAR
-AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
     %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
@@ -1152,15 +1167,16 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks
+-- Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -1170,28 +1186,31 @@ WHERE voter.distrusted IS NOT NULL) AS distrust
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
 AND result.lot < %(share)s;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index, result.value, result.residue, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1238,8 +1257,9 @@ RETURNING attempt.task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id, result.task_index
@@ -1249,13 +1269,16 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id,
     result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s;
 
 -- Campaign.judge
@@ -1317,19 +1340,82 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
--- Campaign.progress, Campaign.standing
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = %(campaign)s::INTEGER
+AND notice.channel = %(channel)s::VARCHAR
+AND notice.kind = %(kind)s::VARCHAR
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (%(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, (extract(epoch from clock_timestamp()) + %(param_1)s))
+RETURNING notice.id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(extract(epoch from clock_timestamp()) + %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.claim
+UPDATE notice
+SET about=%(about)s::BIGINT, tries=%(tries)s::INTEGER, next_try=(extract(epoch from clock_timestamp()) +
+    %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.told
+UPDATE notice
+SET told=extract(epoch from clock_timestamp())
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.id <= %(last)s::INTEGER
+AND event.kind = %(kind)s::VARCHAR
+ORDER BY event.id;
+
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state IN (%(state_1_1)s::VARCHAR, %(state_1_2)s::VARCHAR, %(state_1_3)s::VARCHAR)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks
+-- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1339,13 +1425,17 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id AS
     campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.progress
@@ -1364,6 +1454,118 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS attempts, (SELECT max(attempt.ended) AS max_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS last_ended
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
+
+-- Campaign.overview
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
+FROM attempt
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
+FROM attempt
+WHERE attempt.ended IS NOT NULL
+AND attempt.outcome != %(outcome_1)s::VARCHAR
+GROUP BY attempt.worker_id, attempt.outcome;
+
+-- Campaign.overview
+SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+WHERE worker.last_seen > %(since)s
+AND attempt.ended >= coalesce((SELECT attempt_1.ended
+FROM attempt AS attempt_1
+WHERE attempt_1.worker_id = worker.id
+AND attempt_1.ended IS NOT NULL
+ORDER BY attempt_1.ended DESC
+LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.attempt_id = attempt.id
+AND result.seconds > %(seconds_1)s::INTEGER
+GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.lot < %(share)s;
+
+-- Campaign.overview
+SELECT count(event.id) AS count_1
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+AND event.kind = %(kind_1)s::VARCHAR;
+
+-- Campaign.overview
+WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SELECT steps.step +
+    %(step_1)s::INTEGER AS anon_1
+FROM steps
+WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
+    AS at
+FROM steps) SELECT points.step, count(*) AS count_1
+FROM points
+JOIN worker ON worker.started <= points.at
+AND (worker.ended IS NULL OR worker.ended >= points.at)
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
+FROM attempt
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
+WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.campaign_id + %(campaign_id_2)s::INTEGER = %(campaign)s::INTEGER
+AND attempt.ended > points.at
+ORDER BY attempt.ended
+LIMIT %(param_2)s::INTEGER) AS anon_3
+WHERE anon_3.granted <= points.at))
+GROUP BY points.step;
+
+-- Campaign.overview
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+ORDER BY event.id DESC
+LIMIT %(param_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
@@ -1465,6 +1667,21 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM event), false);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, %(next_try)s, %(told)s);
+
+-- db.copying.copy
+SELECT setval(pg_get_serial_sequence('notice', 'id'), (SELECT coalesce(max(id), 0) + 1
+FROM notice), false);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
