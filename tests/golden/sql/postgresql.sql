@@ -992,8 +992,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR);
 
 -- Campaign.results
 SELECT event.detail
@@ -1009,8 +1008,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1041,9 +1039,10 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1067,14 +1066,16 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1083,9 +1084,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = %(kind_1)s::VARCHAR
-AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
     %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
@@ -1147,9 +1148,10 @@ WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 -- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
 -- Campaign.standing, Campaign.rechecks, Campaign.overview
@@ -1172,15 +1174,18 @@ AND result.lot < %(share)s;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.results, Campaign.overview
@@ -1230,8 +1235,9 @@ RETURNING attempt.task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id, result.task_index
@@ -1241,13 +1247,16 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id,
     result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s;
 
 -- Campaign.judge
@@ -1320,8 +1329,9 @@ GROUP BY task.state;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1331,13 +1341,17 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id AS
     campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.progress
@@ -1384,20 +1398,19 @@ ORDER BY attempt.ended DESC
 LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
 
 -- Campaign.overview
-SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
 FROM attempt
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.ended IS NULL;
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER;
 
 -- Campaign.overview
-SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
-    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE
-    %(param_1)s END) AS seconds
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
 FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
+WHERE attempt.ended IS NOT NULL
 AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1416,7 +1429,7 @@ WHERE attempt_1.worker_id = worker.id
 AND attempt_1.ended IS NOT NULL
 ORDER BY attempt_1.ended DESC
 LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
-AND attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
 AND result.attempt_id = attempt.id
 AND result.seconds > %(seconds_1)s::INTEGER
 GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
@@ -1440,33 +1453,25 @@ WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SEL
 FROM steps
 WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
     AS at
-FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
-FROM worker
-WHERE (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT %(param_3)s::INTEGER) = %(campaign)s::INTEGER) SELECT points.step, count(*) AS count_1
+FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN workers ON workers.started <= points.at
-WHERE (EXISTS (SELECT anon_2.granted
+JOIN worker ON worker.started <= points.at
+AND (worker.ended IS NULL OR worker.ended >= points.at)
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
+FROM attempt
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
+WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
 FROM (SELECT attempt.granted AS granted
 FROM attempt
-WHERE attempt.worker_id = workers.id
+WHERE attempt.worker_id = worker.id
+AND attempt.campaign_id + %(campaign_id_2)s::INTEGER = %(campaign)s::INTEGER
 AND attempt.ended > points.at
-AND attempt.campaign_id = %(campaign)s::INTEGER
 ORDER BY attempt.ended
-LIMIT %(param_4)s::INTEGER) AS anon_2
-WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
-FROM attempt
-WHERE attempt.worker_id = workers.id
-AND attempt.ended IS NULL
-AND attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.granted <= points.at))
+LIMIT %(param_2)s::INTEGER) AS anon_3
+WHERE anon_3.granted <= points.at))
 GROUP BY points.step;
 
 -- Campaign.overview

@@ -960,8 +960,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
-AND result.doubt IN (?, ?)
-ORDER BY result.task_index;
+AND result.doubt IN (?, ?);
 
 -- Campaign.results
 SELECT event.detail
@@ -977,8 +976,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
-AND result.doubt IN (?)
-ORDER BY result.task_index;
+AND result.doubt IN (?);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1007,9 +1005,10 @@ LIMIT ? OFFSET ?;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1031,14 +1030,16 @@ LIMIT ? OFFSET ?;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1047,9 +1048,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = ?
-AND (voter_2.host = ? OR ? != ?
-AND voter_2.token = ?) OR attempt.outcome IN (?, ?)
+AND voter_1.kind = ?
+AND (voter_1.host = ? OR ? != ?
+AND voter_1.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 LIMIT ? OFFSET ?;
 
@@ -1104,9 +1105,10 @@ WHERE worker.voter_id = ?;
 -- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
 -- Campaign.standing, Campaign.rechecks, Campaign.overview
@@ -1129,15 +1131,18 @@ AND result.lot < ?;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?) AS anon_1;
 
 -- Campaign.results, Campaign.overview
@@ -1187,8 +1192,9 @@ RETURNING task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id, result.task_index
@@ -1197,13 +1203,16 @@ WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
 AND result.doubt IN (?, ?) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?;
 
 -- Campaign.judge, Ledger.take
@@ -1263,8 +1272,9 @@ GROUP BY task.state;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1273,13 +1283,17 @@ WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
 AND result.doubt IN (?, ?) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?) AS anon_1;
 
 -- Campaign.progress
@@ -1326,20 +1340,19 @@ ORDER BY attempt.ended DESC
 LIMIT ? OFFSET ?) = ?;
 
 -- Campaign.overview
-SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
 FROM attempt
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
-WHERE attempt.campaign_id = ?
-AND attempt.ended IS NULL;
+WHERE attempt.ended IS NULL
+AND attempt.deadline > ?;
 
 -- Campaign.overview
-SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
-    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE ?
-    END) AS seconds
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
 FROM attempt
-WHERE attempt.campaign_id = ?
+WHERE attempt.ended IS NOT NULL
 AND attempt.outcome != ?
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1358,7 +1371,7 @@ WHERE attempt_1.worker_id = worker.id
 AND attempt_1.ended IS NOT NULL
 ORDER BY attempt_1.ended DESC
 LIMIT ? OFFSET ?), ?)
-AND attempt.campaign_id = ?
+AND attempt.campaign_id + ? = ?
 AND result.attempt_id = attempt.id
 AND result.seconds > ?
 GROUP BY worker.id HAVING count(*) >= ?;
@@ -1380,33 +1393,25 @@ AND event.kind = ?;
 WITH RECURSIVE steps(step) AS (SELECT ? AS step UNION ALL SELECT steps.step + ? AS anon_1
 FROM steps
 WHERE steps.step < ?), points AS (SELECT steps.step AS step, ? + ? * steps.step AS at
-FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
-FROM worker
-WHERE (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT ? OFFSET ?) = ?) SELECT points.step, count(*) AS count_1
+FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN workers ON workers.started <= points.at
-WHERE (EXISTS (SELECT anon_2.granted
+JOIN worker ON worker.started <= points.at
+AND (worker.ended IS NULL OR worker.ended >= points.at)
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
+FROM attempt
+WHERE attempt.ended IS NULL
+AND attempt.deadline > ?
+AND attempt.campaign_id + ? = ?
+GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
+WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
 FROM (SELECT attempt.granted AS granted
 FROM attempt
-WHERE attempt.worker_id = workers.id
+WHERE attempt.worker_id = worker.id
+AND attempt.campaign_id + ? = ?
 AND attempt.ended > points.at
-AND attempt.campaign_id = ?
 ORDER BY attempt.ended
-LIMIT ? OFFSET ?) AS anon_2
-WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
-FROM attempt
-WHERE attempt.worker_id = workers.id
-AND attempt.ended IS NULL
-AND attempt.campaign_id = ?
-AND attempt.granted <= points.at))
+LIMIT ? OFFSET ?) AS anon_3
+WHERE anon_3.granted <= points.at))
 GROUP BY points.step;
 
 -- Campaign.overview
