@@ -1,4 +1,4 @@
-"""Calls to a ledger that may not answer: repeated until it does, and given up when the run is to stop.
+"""Calls to a ledger or a server that may not answer: repeated until it does, and given up when the run is to stop.
 
 A call that waits for a network cannot be interrupted.  It is made in another thread, so that this one hears signals
 and can abandon it.
@@ -79,7 +79,7 @@ class Calls:
         while not call.has_ended(LOOK_SECONDS):
             if self.out_of_grace:
                 self._waiting = None  # the thread hangs; it ends with this process
-                raise GivenUp(f"{self.stop_reason()}: the ledger does not answer")
+                raise GivenUp(f"{self.stop_reason()}: there is no answer")
         return call.result()
 
     @property
@@ -112,7 +112,7 @@ class PatientCalls(Calls):
                 backoff.failed()
                 while not backoff.due:
                     if self.stop_reason() is not None:
-                        raise GivenUp(f"{self.stop_reason()}: the ledger does not answer") from error
+                        raise GivenUp(f"{self.stop_reason()}: there is no answer") from error
                     time.sleep(LOOK_SECONDS)
             else:
                 if away:

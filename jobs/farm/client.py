@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,7 +32,14 @@ class RemoteCampaign:
         uuid: of the campaign; None before the first answer that tells it.
     """
 
-    def __init__(self, url: str, token: str, certificate: Path | None = None, insecure: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        certificate: Path | None = None,
+        insecure: bool = False,
+        stop_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
 
         Args:
@@ -40,6 +47,7 @@ class RemoteCampaign:
             token: of the campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
+            stop_reason: called often; a string ends the wait for an answer.
         """
         parts = split(url)
         self.name = parts.path.strip("/")
@@ -47,7 +55,7 @@ class RemoteCampaign:
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
-        self._requests = Requests(parts, token, certificate, insecure)
+        self._requests = Requests(parts, token, certificate, insecure, stop_reason)
 
     def close(self) -> None:
         """Close the connection."""

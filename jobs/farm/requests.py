@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from jobs.calls import Calls, GivenUp
 from jobs.farm.diagnosis import permanent
 from jobs.farm.listening import BadCertificate
 from jobs.farm.wire import BadMessage
@@ -61,7 +62,14 @@ def is_this_machine(host: str) -> bool:
 class Requests:
     """Requests to one server, with one token."""
 
-    def __init__(self, parts: SplitResult, token: str, certificate: Path | None, insecure: bool) -> None:
+    def __init__(
+        self,
+        parts: SplitResult,
+        token: str,
+        certificate: Path | None,
+        insecure: bool,
+        stop_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NoHttpClient or ClearText.
 
         Args:
@@ -69,6 +77,7 @@ class Requests:
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
+            stop_reason: called often; a string ends the wait for an answer.
         """
         try:
             import httpx
@@ -82,7 +91,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered = False
+        self._answered, self._calls = False, Calls(stop_reason)
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._http = httpx.Client(
             verify=context,
@@ -107,8 +116,11 @@ class Requests:
             path: what follows.
             fields: of the request.
         """
+        body = fields if method == "POST" else None
         try:
-            response = self._http.request(method, address + path, json=fields if method == "POST" else None)
+            response = self._calls.make(lambda: self._http.request(method, address + path, json=body))
+        except GivenUp as error:
+            raise ServerAway(f"no answer from {address} ({error})") from error
         except self._errors as error:
             # Once the server has answered, its address and its certificate are right: it will be back.
             reason = None if self._answered else permanent(error, *self._server)

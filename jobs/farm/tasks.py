@@ -23,6 +23,7 @@ from jobs.farm.client import (
     ServerAway,
     ServerRefuses,
 )
+from jobs.farm.deaths import Deaths
 from jobs.farm.outbox import Outbox
 from jobs.farm.outlook import Outlook
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
@@ -79,6 +80,7 @@ class ServerTasks:
         self._enrolled = False
         self._served = True
         self._away = False
+        self._deaths = Deaths(server)
         self._holding = False
         self._replaced = False
         self.pace: float | None = None
@@ -167,11 +169,8 @@ class ServerTasks:
 
     def die(self, lease: Lease, reason: str) -> bool:
         """Note that the process died that evaluated a task."""
-        set_aside: list[bool] = []
-        self._ask(lambda: set_aside.append(self._server.die(lease, reason)))
-        if any(set_aside):
-            self._say(deadly(lease.index))
-        return any(set_aside)
+        self._deaths.note(lease, reason)
+        return self._report_deaths()
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished; when the server is away their leases expire."""
@@ -181,6 +180,8 @@ class ServerTasks:
         """Send waiting results, and renew the leases when a quarter of their time has passed."""
         self._holding = bool(leases)
         self._flush()
+        if self._deaths and self._asking.due:
+            self._report_deaths()
         if time.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = time.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
@@ -203,6 +204,14 @@ class ServerTasks:
     def _known(self) -> CampaignInfo:
         assert self._info is not None, "the source is not ready"
         return self._info
+
+    def _report_deaths(self) -> bool:
+        """Say which processes died, also while the server was away; returns whether a task was set aside for it."""
+        set_aside: list[int] = []
+        self._ask(lambda: set_aside.extend(self._deaths.report()))
+        for index in set_aside:
+            self._say(deadly(index))
+        return bool(set_aside)
 
     def _ask(self, question: Callable[[], object]) -> None:
         """Send one request; each failure makes the wait before the next one longer."""

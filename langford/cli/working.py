@@ -81,7 +81,7 @@ def work(
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
     chosen_devices = devices(device, chosen_cores(workers))
-    server = RemoteCampaign(url, token_of(token_file), certificate, insecure)
+    server = RemoteCampaign(url, token_of(token_file), certificate, insecure, stop.reason)
     state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)

@@ -22,7 +22,7 @@ from sqlalchemy import select
 from db import Credential, Delivery
 from db.leases import COPY_SECONDS
 from db.models import Attempt, Event
-from db.states import EventKind, Outcome
+from db.states import Ending, EventKind, Outcome
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
@@ -36,7 +36,7 @@ from langford.result import Evaluation, PartialResult
 from tests.campaigns import age
 from tests.command_line import ENVIRONMENT
 from tests.command_line import Run as Langford
-from tests.integration.farm import NAME, Farm
+from tests.integration.farm import NAME, Farm, Proxy
 from tests.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -142,6 +142,40 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: st
     assert event.task_index == SICK
     assert ("killed by SIGSEGV" if fault == "dies" else "its process was killed") in event.detail
     assert farm.campaign.reopen() == 1
+    farm.finish(farm.work())
+
+
+def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
+    proxy, me = Proxy(farm.port), Identity.fresh()
+    server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me, print), me, lease_seconds=600)
+    assert source.ready
+    [lease] = source.lease(1, [])
+    proxy.cut = True
+    assert not source.die(lease, "killed by SIGSEGV")
+    assert outcomes_of(farm, lease.index) == {None: 1}
+    proxy.cut = False
+
+    def is_known() -> bool:
+        source.attend([], {})
+        return outcomes_of(farm, lease.index) == {Outcome.DIED: 1}
+
+    farm.wait_until(is_known)
+    source.close(Ending.FINISHED)
+
+
+def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
+    worker = farm.work("--lease", "600")
+    farm.wait_until(lambda: farm.done() > 3)
+    farm.server.send_signal(signal.SIGSTOP)
+    time.sleep(2)  # it waits for an answer
+    worker.send_signal(signal.SIGTERM)
+    try:
+        worker.wait(timeout=6)  # an answer may take 10 seconds
+    finally:
+        farm.server.send_signal(signal.SIGCONT)
+    assert worker.returncode == 143
+    farm.campaign.take_back("its worker has left")
     farm.finish(farm.work())
 
 
