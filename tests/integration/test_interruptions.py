@@ -25,9 +25,9 @@ CAMPAIGN = ["run", "langford", "16", "--method", "godfrey", "--depth", "10", "--
 ANSWER = "L(2,16) = 326,721,800\n"
 TASKS = len(METHODS["godfrey"].plan(Problem.langford(16), 10).work)
 # Longer than another run needs to start.
-LONG_CAMPAIGN = ["run", "langford", "19", "--depth", "12", "--workers", "2", "--name", "soak"]
-LONG_ANSWER = "L(2,19) = 256,814,891,280\n"
-LONG_TASKS = len(METHODS["polyphase"].plan(Problem.langford(19), 12).work)
+LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
+LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
+LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
 
 
 @contextmanager
