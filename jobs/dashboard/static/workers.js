@@ -3,7 +3,7 @@
 import { byId, element, keyed, write } from "./dom.js";
 import { NONE, duration, percent, quantity, since, whole } from "./format.js";
 
-const NARROW = matchMedia("(max-width: 900px)");
+const NARROW = matchMedia("(max-width: 1000px)");
 const few = () => (NARROW.matches ? 10 : 25);
 const ORDER = ["distrusted", "silent", "working", "idle", "ended"];
 
