@@ -90,14 +90,15 @@ def fill(connection: Connection, done: int, leases: int) -> None:
         ),
         numbers,
     )
-    connection.execute(
-        text(
-            f"{NUMBERS.format(count=PRESENT * leases)} INSERT INTO attempt ({columns}) "
-            "SELECT 1, :done + number.i, worker.id, :now - 30, :now + 90, 120, false, NULL, NULL, NULL, NULL "
-            "FROM number JOIN worker ON worker.slurm_index = number.i % :present"
-        ),
-        {"now": now, "done": done, "present": PRESENT},
-    )
+    if leases:
+        connection.execute(
+            text(
+                f"{NUMBERS.format(count=PRESENT * leases)} INSERT INTO attempt ({columns}) "
+                "SELECT 1, :done + number.i, worker.id, :now - 30, :now + 90, 120, false, NULL, NULL, NULL, NULL "
+                "FROM number JOIN worker ON worker.slurm_index = number.i % :present"
+            ),
+            {"now": now, "done": done, "present": PRESENT},
+        )
     connection.execute(text("UPDATE task SET state = 'done' WHERE task_index < :done"), {"done": done})
     connection.execute(
         text("UPDATE task SET state = 'leased' WHERE task_index >= :done AND task_index < :leased"),
