@@ -61,26 +61,31 @@ _LEASE = (
 )
 
 
-def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first; one that ended a process of this host comes last, alone."""
-    if not count:
-        return []
-    parameters: dict[str, object] = {
+def _granting(campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
+    """The parameters of a statement that starts attempts."""
+    return {
         "campaign": campaign_id,
         "worker": worker_id,
         "nonce": nonces.digest(nonce),
         "count": count,
         "seconds": seconds,
     }
+
+
+def claim(
+    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
+) -> list[Lease]:
+    """Lease up to ``count`` ready tasks, largest first; one that ended a process of this host comes last, alone."""
+    if not count:
+        return []
+    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
     attempts = transitions.grant(connection, _START_READY, parameters)
     if not attempts:
         attempts = transitions.grant(connection, _START_AGAIN, {**parameters, "count": 1})
     if not attempts:
         return []
-    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts})
-    leases = [Lease(attempts[row.task_index], nonce, row.task_index, row.work) for row in leased]
+    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts}).all()
+    leases = [Lease(attempts[index], nonce, index, work) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
 
@@ -117,13 +122,7 @@ def copy(
     """
     if count <= 0:
         return []
-    parameters: dict[str, object] = {
-        "campaign": campaign_id,
-        "worker": worker_id,
-        "nonce": nonces.digest(nonce),
-        "count": count,
-        "seconds": seconds,
-    }
+    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
     attempts = transitions.grant(connection, _START_COPIES, parameters)
     if not attempts:
         return []

@@ -98,6 +98,7 @@ _ATTEMPTS = (
         Attempt.campaign_id,
         Attempt.task_index,
         Attempt.nonce,
+        Attempt.granted,
         Worker.voter_id,
         select(Campaign.recheck_share).where(Campaign.id == bindparam("campaign")).scalar_subquery().label("share"),
         Result.value,
@@ -111,17 +112,11 @@ _ATTEMPTS = (
 
 def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
     """These attempts by id; those of other campaigns, or of none, are left out."""
-    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids, "campaign": campaign_id})
+    rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids, "campaign": campaign_id}).all()
     return {
-        row.id: AttemptRecord(
-            row.task_index,
-            row.nonce,
-            row.voter_id,
-            row.share,
-            None if row.by is None else (row.value, row.by),
-        )
-        for row in rows
-        if row.campaign_id == campaign_id
+        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
+        if of_campaign == campaign_id
     }
 
 

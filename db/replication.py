@@ -65,9 +65,9 @@ def testify(
     known = {tuple(row) for row in connection.execute(testified, {"attempts": attempts})}
     by_testimony = {(delivery.attempt, str(delivery.evaluation.result.value)): delivery for delivery in deliveries}
     new = [delivery for testimony, delivery in by_testimony.items() if testimony not in known]
-    rows = [transitions.result_row(campaign_id, delivery, attempt_lots[delivery.attempt]) for delivery in new]
+    rows = [transitions.result_row(delivery, attempt_lots[delivery.attempt]) for delivery in new]
     if rows:
-        connection.execute(insert(Witness).values(accepted=Now()), rows)
+        connection.execute(insert(Witness).values(campaign_id=campaign_id, accepted=Now()), rows)
     arrived = {delivery.attempt for delivery in new}
     settle(connection, campaign_id, {delivery.evaluation.result.index for delivery in deliveries}, arrived)
 

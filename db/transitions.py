@@ -85,7 +85,7 @@ def grant(
     connection: Connection, start: ReturningInsert[int, int], parameters: dict[str, object]
 ) -> dict[int, int]:
     """Execute a statement of :func:`starting`; returns the attempts by task."""
-    return {row.task_index: row.id for row in connection.execute(start, parameters)}
+    return dict(connection.execute(start, parameters).all())
 
 
 def insert_results(
@@ -108,17 +108,15 @@ def insert_results(
         return set()
     # In the order of tasks: of two transactions with the same tasks only one waits for the other.
     rows = [
-        result_row(campaign_id, delivery, lots[delivery.attempt]) for delivery in sorted(deliveries, key=index_of)
+        {**result_row(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
+        for delivery in sorted(deliveries, key=index_of)
     ]
-    for row in rows:
-        row["voter_id"] = attempts[row["attempt_id"]].voter_id
     return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows, "campaign": campaign_id}))
 
 
 @cache
 def _insertion(dialect: str) -> Any:
     columns = [
-        Result.campaign_id,
         Result.task_index,
         Result.attempt_id,
         Result.value,
@@ -131,8 +129,10 @@ def _insertion(dialect: str) -> Any:
     ]
     # Within this statement: see turns.set_recheck_share().
     has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
-    rows = given(dialect, columns).add_columns(Now(), has_share)
-    new = insert_new(dialect, Result).from_select([*columns, Result.accepted, Result.listed], rows)
+    rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
+    new = insert_new(dialect, Result).from_select(
+        [*columns, Result.campaign_id, Result.accepted, Result.listed], rows
+    )
     return new.returning(Result.task_index)
 
 
@@ -141,11 +141,10 @@ def index_of(delivery: Delivery) -> int:
     return delivery.evaluation.result.index
 
 
-def result_row(campaign_id: int, delivery: Delivery, lot: float) -> dict[str, Any]:
-    """A delivery as a row of ``result`` or ``witness``."""
+def result_row(delivery: Delivery, lot: float) -> dict[str, Any]:
+    """What ``result`` and ``witness`` keep of a delivery."""
     evaluation = delivery.evaluation
     return {
-        "campaign_id": campaign_id,
         "task_index": evaluation.result.index,
         "attempt_id": delivery.attempt,
         **evaluation.result.to_text(),

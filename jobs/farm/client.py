@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,7 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
         with understood(self._address):
-            answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents, now=time.time()), "receipts")
             receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
             if len(receipts) != len(deliveries):
                 raise wire.BadMessage(f"expected {len(deliveries)} receipts")

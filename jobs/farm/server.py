@@ -10,7 +10,7 @@
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
     POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
     POST /campaigns/NAME/deaths       worker  {attempt, nonce, reason} → {set_aside}
-    POST /campaigns/NAME/results      worker  {deliveries} → {receipts}
+    POST /campaigns/NAME/results      worker  {deliveries, now} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
 Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with
@@ -293,8 +293,9 @@ def _end_of(document: Any) -> tuple[Credential, str]:
 
 
 def _deliver(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
-    fields = wire.exactly(document, "deliveries")
-    deliveries = [wire.delivery_of(delivery) for delivery in wire.several(fields["deliveries"])]
+    fields = wire.exactly(document, "deliveries", "now")
+    ahead = wire.real(fields["now"]) - time.time()
+    deliveries = [wire.delivery_of(delivery, ahead) for delivery in wire.several(fields["deliveries"])]
     if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
     return {"receipts": [wire.receipt_document(receipt) for receipt in campaign.deliver(deliveries)]}

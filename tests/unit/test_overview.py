@@ -383,7 +383,7 @@ def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> Non
 def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
     """Its whole UUID is a secret between it and the server."""
     whole, token = "0f3a29c4-7fb4-4df1-9f00-0000deadbeef", history.campaign.new_token(Role.WORKER)
-    history.come(whole, 5000, token=token)
+    history.come(whole, 5000, "node-17", token)
     history.lease(whole, 1, 4000, token=token)
     history.seen(whole, 3000)
     document = str(to_document(history.look()))

@@ -836,8 +836,8 @@ ORDER BY voter.device_kind = %(device)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER) AS share, result.value, result.attempt_id AS by
 FROM attempt
@@ -852,25 +852,24 @@ FROM voter
 WHERE (voter.id = ANY (%(voters)s::BIGINT[]));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
-    voter_id, accepted, listed) SELECT anon_1.campaign_id, anon_1.task_index, anon_1.attempt_id, anon_1.value,
-    anon_1.residue, anon_1.evaluated, anon_1.seconds, anon_1.provenance, anon_1.lot, anon_1.voter_id,
-    extract(epoch from clock_timestamp()) AS anon_2, (SELECT campaign.recheck_share >
-    %(recheck_share_1)s::INTEGER AS anon_4
+INSERT INTO result (task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id,
+    campaign_id, accepted, listed) SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue,
+    anon_1.evaluated, anon_1.seconds, anon_1.provenance, anon_1.lot, anon_1.voter_id, %(campaign)s::INTEGER AS
+    anon_2, extract(epoch from clock_timestamp()) AS anon_3, (SELECT campaign.recheck_share >
+    %(recheck_share_1)s::INTEGER AS anon_5
 FROM campaign
-WHERE campaign.id = %(campaign)s::INTEGER) AS anon_3
-FROM json_to_recordset(%(rows)s::JSON) AS anon_1(campaign_id INTEGER, task_index INTEGER, attempt_id INTEGER,
-    value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT, lot FLOAT(53), voter_id
-    INTEGER)
+WHERE campaign.id = %(campaign)s::INTEGER) AS anon_4
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(task_index INTEGER, attempt_id INTEGER, value TEXT, residue
+    TEXT, evaluated TEXT, seconds FLOAT(53), provenance TEXT, lot FLOAT(53), voter_id INTEGER)
 WHERE true
 ON CONFLICT DO NOTHING
 RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
-    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
-    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END, ended=extract(epoch from clock_timestamp()),
+    outcome=%(outcome)s::VARCHAR
 FROM (SELECT anon_1.id AS id, anon_1.began AS began
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
 WHERE true) AS told
@@ -931,6 +930,15 @@ RETURNING attempt.task_index, attempt.id;
 SELECT ledger.uuid
 FROM ledger
 FOR UPDATE;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value

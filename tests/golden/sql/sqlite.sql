@@ -815,8 +815,8 @@ ORDER BY voter.device_kind = ?
 AND voter.kernels = ?, voter.device_kind = ?, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = ?) AS share, result.value, result.attempt_id AS "by"
 FROM attempt
@@ -833,16 +833,15 @@ WHERE (voter.id IN (SELECT value
 FROM json_each(?)));
 
 -- Campaign.deliver
-INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot,
-    voter_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
+INSERT INTO result (task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id,
+    campaign_id, accepted, listed) SELECT json_extract(anon_1.value, ?) AS json_extract_1,
     json_extract(anon_1.value, ?) AS json_extract_3, json_extract(anon_1.value, ?) AS json_extract_5,
     json_extract(anon_1.value, ?) AS json_extract_7, json_extract(anon_1.value, ?) AS json_extract_9,
     json_extract(anon_1.value, ?) AS json_extract_11, json_extract(anon_1.value, ?) AS json_extract_13,
-    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17,
-    json_extract(anon_1.value, ?) AS json_extract_19, ((julianday('now') - 2440587.5) * 86400.0) AS anon_2,
-    (SELECT campaign.recheck_share > ? AS anon_4
+    json_extract(anon_1.value, ?) AS json_extract_15, json_extract(anon_1.value, ?) AS json_extract_17, ? AS
+    anon_2, ((julianday('now') - 2440587.5) * 86400.0) AS anon_3, (SELECT campaign.recheck_share > ? AS anon_5
 FROM campaign
-WHERE campaign.id = ?) AS anon_3
+WHERE campaign.id = ?) AS anon_4
 FROM json_each(?) AS anon_1
 WHERE 1 = 1
 ON CONFLICT DO NOTHING
@@ -850,9 +849,9 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.json_extract_1 < attempt.granted) THEN attempt.granted WHEN (told.json_extract_1 >
-    ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') - 2440587.5) * 86400.0) ELSE
-    told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0),
+    outcome=?
 FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
 FROM json_each(?) AS anon_1
 WHERE 1 = 1) AS told
@@ -907,6 +906,15 @@ WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND attempt.ended IS NULL))
 RETURNING task_index, id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
