@@ -39,17 +39,17 @@ START_SECONDS, SETTLE_SECONDS = 15.0, 3.0
 ROUNDS, ROUND_SECONDS = 6, 30.0
 
 
-def work(url: str, tokens: list[str], out: Any) -> None:
+def work(url: str, campaign: str, tokens: list[str], out: Any) -> None:
     """Simulated workers, each in a thread; the seconds of every claim, and of giving it back, go to ``out``."""
     for token in tokens:
-        threading.Thread(target=claim_for_ever, args=(url, token, out), daemon=True).start()
+        threading.Thread(target=claim_for_ever, args=(url, campaign, token, out), daemon=True).start()
     threading.Event().wait()
 
 
-def claim_for_ever(url: str, token: str, out: Any) -> None:
+def claim_for_ever(url: str, campaign: str, token: str, out: Any) -> None:
     time.sleep(random.uniform(0, START_SECONDS))  # an address may not open all its connections at once
     server, me = RemoteCampaign(url, token), Identity.fresh()
-    server.info()
+    server.uuid = campaign
     server.enrol(me)
     while True:
         time.sleep(random.uniform(0, 2 * WORKERS / CLAIMS_PER_SECOND))
@@ -95,7 +95,7 @@ def measure(where: str, table: Table) -> None:
     port = int(url.split(":")[2].split("/")[0])
     context = multiprocessing.get_context("spawn")
     claims, bytes_read = context.Queue(), context.Queue()
-    workers = context.Process(target=work, args=(url, tokens, claims), daemon=True)
+    workers = context.Process(target=work, args=(url, campaign.uuid, tokens, claims), daemon=True)
     workers.start()
     process = psutil.Process(server.pid)
     waited: dict[bool, list[float]] = {True: [], False: []}
