@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from db import Credential, Delivery, Lease, Receipt
 from db.leasing import NO_STEPS
-from db.states import Ending, Outcome
+from db.overview import Overview, of_document
+from db.states import Ending, EventKind, Outcome
 from jobs.farm import wire
 from jobs.farm.requests import BadAddress, Requests, split, understood
 from jobs.farm.requests import CampaignReplaced as CampaignReplaced
@@ -63,6 +64,11 @@ class RemoteCampaign:
                 "this worker again to work for that one"
             )
         return info
+
+    def overview(self) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong."""
+        with understood(self._address):
+            return of_document(self._call("GET", "/status"))
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""
@@ -139,6 +145,16 @@ class RemoteCampaign:
             if len(receipts) != len(deliveries):
                 raise wire.BadMessage(f"expected {len(deliveries)} receipts")
             return receipts
+
+    def deliver_each(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
+        try:
+            return self.deliver(deliveries)
+        except RequestRefused as error:
+            if len(deliveries) == 1:
+                return [Receipt(EventKind.REFUSED, str(error))]
+        half = len(deliveries) // 2
+        return [*self.deliver_each(deliveries[:half]), *self.deliver_each(deliveries[half:])]
 
     def _call(self, method: str, path: str, **fields: Any) -> Any:
         return self._requests.ask(method, self._address, path, **fields)

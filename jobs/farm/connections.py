@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from jobs.farm.log import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MOST_CONNECTIONS = 60_000
@@ -104,11 +106,17 @@ class Connections:
         # Ordered by their age.
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
+        self._by_client: dict[tuple[str, int], Connection] = {}
         self._known: set[tuple[str, int]] = set()
 
-    def opened(self, connection: Connection) -> bool:
-        """Note a new connection; returns whether another one was closed for it, or itself."""
+    def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
+        """Note a new connection; returns whether another one was closed for it, or itself.
+
+        ``client``: its other end.
+        """
         self._open += 1
+        if client is not None:
+            self._by_client[client] = connection
         peers = self._by_address.setdefault(connection.address, {})
         self._strangers[connection] = peers[connection] = None
         crowded = len(peers) > self._most_per_address and connection.address not in self._proxies
@@ -129,15 +137,14 @@ class Connections:
         self._forget(connection)
         if client is not None:
             self._known.discard(client)
+            self._by_client.pop(client, None)
 
     def vouch(self, client: tuple[str, int]) -> None:
-        """Note that a right token came from this end of a connection."""
+        """Note that a right token came from this end of a connection: it is a stranger's no more."""
+        # Now, and not with the answer: that to a dashboard may last for days.
         self._known.add(client)
-
-    def settle(self, connection: Connection, client: tuple[str, int] | None) -> None:
-        """Count a connection among the strangers no more, when a right token came from its end."""
-        if client in self._known:
-            self._forget(connection)
+        if client in self._by_client:
+            self._forget(self._by_client[client])
 
     def knows(self, client: tuple[str, int]) -> bool:
         """Whether a right token has come from this end of a connection."""
@@ -156,11 +163,26 @@ class LimitedLog:
 
     def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
         self._most, self._lock = lines_per_minute, threading.Lock()
-        self._log = logging.getLogger("langford.server")
         self._minute, self._lines = 0, dict[str, int]()
 
-    def say(self, address: str, message: str, error: BaseException | None = None) -> None:
-        """Write a line, and the traceback of an error, unless the address has had its lines of this minute."""
+    def say(
+        self,
+        address: str,
+        message: str,
+        error: BaseException | None = None,
+        event: str = "client",
+        level: int = logging.WARNING,
+        **fields: Any,
+    ) -> None:
+        """Write a line, unless the address has had its lines of this minute.
+
+        Args:
+            address: whom the line is about.
+            message: the line in words.
+            error: its traceback is written too, and it is an alarm.
+            event, fields: see :func:`jobs.farm.log.line`.
+            level: of the line without an error.
+        """
         with self._lock:
             minute = int(time.monotonic() // 60)
             if minute != self._minute:
@@ -169,4 +191,6 @@ class LimitedLog:
             self._lines[address] = lines = self._lines.get(address, 0) + 1
         if lines <= self._most:
             last = " (no more lines about this address in this minute)" if lines == self._most else ""
-            self._log.warning("%s: %s%s", address or "unknown address", message, last, exc_info=error)
+            said = f"{address or 'unknown address'}: {message}{last}"
+            more = extra(event if error is None else "error", None, {"address": address, **fields})
+            LOGGER.log(logging.ERROR if error else level, "%s", said, exc_info=error, extra=more)

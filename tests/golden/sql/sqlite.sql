@@ -118,7 +118,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -308,35 +308,41 @@ AND copied = 0;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT,
+    PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES campaign
+    (id) );
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -724,6 +730,14 @@ WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
+
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+AND attempt.deadline >= ((julianday('now') - 2440587.5) * 86400.0)
+LIMIT ? OFFSET ?;
 
 -- LeasedTasks.release_worker
 UPDATE attempt
@@ -1269,6 +1283,66 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = ?
+AND notice.channel = ?
+AND notice.kind = ?
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (?, ?, ?, ?, ?, (((julianday('now') - 2440587.5) * 86400.0) + ?))
+RETURNING id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.claim
+UPDATE notice
+SET about=?, tries=?, next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.told
+UPDATE notice
+SET told=((julianday('now') - 2440587.5) * 86400.0)
+WHERE notice.id = ?;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.id <= ?
+AND event.kind = ?
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1320,9 +1394,6 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
-
--- Campaign.overview
-SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1515,6 +1586,16 @@ ORDER BY event.id;
 -- db.copying.copy
 INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
