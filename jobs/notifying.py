@@ -25,7 +25,7 @@ from jobs.wording import LISTED, WORDINGS, tasks_of
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""A look at the tasks takes at most one part in so many of the time."""
+"""Looks at a campaign take at most one part in so many of the time."""
 EVENT_PAUSE = 60.0
 """What happens within so many seconds after a notice is told in one."""
 STALLED_SECONDS = 900.0
@@ -75,14 +75,18 @@ class Facts:
         return self._standing or self._campaign.standing()
 
     def now(self, at_once: bool = False) -> list[Fact]:
-        """The facts; ``at_once``: those as well that would wait for a while."""
+        """The facts; none when the last look was dear and is not long ago.
+
+        ``at_once``: look all the same, and let nothing wait for more of its kind.
+        """
+        began = time.monotonic()
+        if began < self._next_look and not at_once:
+            return []
         latest = self._events.by_kind()
         pause = 0.0 if at_once else EVENT_PAUSE
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
-        if at_once or time.monotonic() >= self._next_look:
-            began = time.monotonic()
-            facts += self._of_the_tasks(latest)
-            self._next_look = time.monotonic() + THRIFT * (time.monotonic() - began)
+        facts += self._of_the_tasks(latest)
+        self._next_look = time.monotonic() + THRIFT * (time.monotonic() - began)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
@@ -124,7 +128,8 @@ class Notifier:
         self._hook, self._say = hook, say
         self._stopping = threading.Event()
         self._give_up_at = float("inf")
-        self._blind = False
+        # Campaigns of which nothing can be seen now.
+        self._blind: set[str] = set()
         # (campaign, kind) of what did not arrive yet.
         self._owed: set[tuple[str, NoticeKind]] = set()
         self._thread = threading.Thread(target=self._run, name=f"notify-{hook.channel}", daemon=True)
@@ -154,12 +159,12 @@ class Notifier:
             try:
                 for fact in facts.now(at_once):
                     self._settle(campaign, facts, fact)
-                self._blind = False
+                self._blind.discard(campaign.name)
             except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
-                if not self._blind:
+                if campaign.name not in self._blind:
                     self._say("not_notified", f"cannot see what is to be told: {kind}{error}", campaign.name)
-                self._blind = True
+                self._blind.add(campaign.name)
 
     def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
         """Tell a fact, unless it was told or another one tells it."""
@@ -189,7 +194,7 @@ class Notifier:
 
 
 def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, Any]:
-    """What a hook gets, as JSON; docs/operations.md describes it.  It holds no token and no address of a ledger."""
+    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger."""
     number, tasks = 1, list[int]()
     if claimed.kind in EVENT_KINDS:
         kind = EVENT_KINDS[claimed.kind]
