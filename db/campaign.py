@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
+from db import acceptance, histories, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.leasing import LeasedTasks
@@ -127,7 +127,8 @@ class Campaign(LeasedTasks):
         """All accepted results, to be written to a file."""
         with self.database.reading() as connection:
             evaluations = queries.evaluations(connection, self.campaign_id)
-        return Export(self.name, self.key, self.tasks, tuple(evaluations))
+            told = histories.told(connection, self.campaign_id)
+        return Export(self.name, self.key, self.tasks, tuple(evaluations), told)
 
     @retried
     def judge(

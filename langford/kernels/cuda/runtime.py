@@ -49,7 +49,8 @@ class CudaProgram:
         self._kernels = {main: kernel}
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
-        by_registers = properties["regsPerMultiprocessor"] // (kernel.num_regs * threads)
+        # A thread gets registers in units of eight.
+        by_registers = properties["regsPerMultiprocessor"] // (-(-kernel.num_regs // 8) * 8 * threads)
         by_threads = properties["maxThreadsPerMultiProcessor"] // threads
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.registers = int(kernel.num_regs)
