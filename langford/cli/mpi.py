@@ -52,6 +52,7 @@ def mpi(
     as_json: bool,
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
+    chosen.require()
     communicator = world()
     if not static and communicator.size < 2:
         raise TooFewRanks(
