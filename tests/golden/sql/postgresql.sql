@@ -1,4 +1,4 @@
--- Ledger, db.notices.claim, db.copying.copy, Database
+-- Ledger, Ledger.enrol, Campaign.judge, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
@@ -732,7 +732,7 @@ AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
--- LeasedTasks.take_back
+-- LeasedTasks.take_back, Campaign.cancel
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -821,7 +821,7 @@ FROM attempt) - %(param_1)s::INTEGER
 AND attempt.outcome = %(outcome_1)s::VARCHAR
 AND task.work > %(work_1)s::INTEGER;
 
--- Campaign.set_recheck_share
+-- Campaign.set_recheck_share, Campaign.delete
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 
 -- Campaign.set_recheck_share
@@ -1014,8 +1014,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR);
 
 -- Campaign.results
 SELECT event.detail
@@ -1031,8 +1030,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1063,9 +1061,10 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1089,14 +1088,16 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1105,9 +1106,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = %(kind_1)s::VARCHAR
-AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
     %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
@@ -1169,9 +1170,10 @@ WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 -- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
 -- Campaign.standing, Campaign.rechecks, Campaign.overview
@@ -1194,15 +1196,18 @@ AND result.lot < %(share)s;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.results, Campaign.overview
@@ -1252,8 +1257,9 @@ RETURNING attempt.task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id, result.task_index
@@ -1263,13 +1269,16 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id,
     result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s;
 
 -- Campaign.judge
@@ -1282,6 +1291,18 @@ RETURNING attempt.id;
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY result.task_index;
+
+-- Campaign.export
+SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+FROM result
+JOIN attempt ON attempt.id = result.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (voter.kind = %(kind_1)s::VARCHAR OR worker.process = %(process_1)s::VARCHAR)
 ORDER BY result.task_index;
 
 -- Ledger.take
@@ -1326,7 +1347,7 @@ FROM token
 WHERE token.campaign_id = %(campaign)s::INTEGER
 AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
 
--- Campaign.revoke_tokens
+-- Campaign.revoke_tokens, Campaign.delete
 DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
@@ -1404,8 +1425,9 @@ GROUP BY task.state;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1415,13 +1437,17 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id AS
     campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.progress
@@ -1465,51 +1491,43 @@ ORDER BY attempt.ended DESC
 LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
 
 -- Campaign.overview
-SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
 FROM attempt
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.ended IS NULL;
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER;
 
 -- Campaign.overview
 SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
     attempt.granted)) AS seconds
-FROM worker
-JOIN attempt ON attempt.worker_id = worker.id
-WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER)
-AND attempt.ended IS NOT NULL
+WHERE attempt.ended IS NOT NULL
 AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 
 -- Campaign.overview
-SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+SELECT attempt.campaign_id, attempt.worker_id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM (SELECT worker.id AS id, coalesce((SELECT attempt.ended
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL
+ORDER BY attempt.ended DESC
+LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s) AS since
 FROM worker
-JOIN attempt ON attempt.worker_id = worker.id
+WHERE worker.last_seen > %(since)s
+ORDER BY worker.last_seen DESC
+LIMIT %(param_3)s::INTEGER) AS anon_1
+JOIN attempt ON attempt.worker_id = anon_1.id
+AND attempt.ended >= anon_1.since
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
 JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
-WHERE worker.last_seen > %(since)s
-AND attempt.ended >= coalesce((SELECT attempt_1.ended
-FROM attempt AS attempt_1
-WHERE attempt_1.worker_id = worker.id
-AND attempt_1.ended IS NOT NULL
-ORDER BY attempt_1.ended DESC
-LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
-AND attempt.campaign_id = %(campaign)s::INTEGER
-AND result.attempt_id = attempt.id
+WHERE result.attempt_id = attempt.id
 AND result.seconds > %(seconds_1)s::INTEGER
-GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
+GROUP BY attempt.campaign_id, attempt.worker_id HAVING count(*) >= %(count_1)s::INTEGER;
 
 -- Campaign.overview
 SELECT count(*) AS count_1
@@ -1530,33 +1548,26 @@ WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SEL
 FROM steps
 WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
     AS at
-FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
-FROM worker
-WHERE (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT %(param_3)s::INTEGER) = %(campaign)s::INTEGER) SELECT points.step, count(*) AS count_1
+FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN workers ON workers.started <= points.at
-WHERE (EXISTS (SELECT anon_2.granted
+JOIN (SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (SELECT min(attempt.granted) AS
+    min_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL) AS holds_since
+FROM worker
+WHERE (worker.id = ANY (%(workers)s::VARCHAR[]))
+ORDER BY worker.started
+LIMIT %(all)s::INTEGER) AS anon_2 ON anon_2.started <= points.at
+AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
+WHERE anon_2.holds_since <= points.at OR (EXISTS (SELECT anon_3.granted
 FROM (SELECT attempt.granted AS granted
 FROM attempt
-WHERE attempt.worker_id = workers.id
+WHERE attempt.worker_id = anon_2.id
 AND attempt.ended > points.at
-AND attempt.campaign_id = %(campaign)s::INTEGER
 ORDER BY attempt.ended
-LIMIT %(param_4)s::INTEGER) AS anon_2
-WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
-FROM attempt
-WHERE attempt.worker_id = workers.id
-AND attempt.ended IS NULL
-AND attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.granted <= points.at))
+LIMIT %(param_2)s::INTEGER) AS anon_3
+WHERE anon_3.granted <= points.at))
 GROUP BY points.step;
 
 -- Campaign.overview
@@ -1595,6 +1606,74 @@ UPDATE worker
 SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
     ending=%(how)s::VARCHAR
 WHERE worker.id = %(worker)s::VARCHAR;
+
+-- Campaign.cancel
+UPDATE task
+SET state=%(state)s::VARCHAR
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND task.state = %(state_1)s::VARCHAR;
+
+-- Campaign.rename
+LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.rename
+SELECT campaign.id
+FROM campaign
+WHERE campaign.name = %(name_1)s::VARCHAR;
+
+-- Campaign.rename
+UPDATE campaign
+SET name=%(name)s::VARCHAR
+WHERE campaign.id = %(id_1)s::INTEGER;
+
+-- Campaign.delete
+LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+AND attempt.ended IS NULL;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM task
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM campaign
+WHERE campaign.id = %(id_1)s::INTEGER;
 
 -- db.copying.copy
 SELECT count(*) AS count_1
