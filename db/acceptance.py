@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert
 
-from db import nonces, queries, replication, transitions, turns
+from db import completions, nonces, queries, replication, transitions, turns
 from db.dialects import Now
 from db.exports import origin
 from db.models import Attempt
@@ -92,11 +92,12 @@ def accept(
         detail = f"{len(refused)} results without the nonce of their attempt (first: attempt {refused[0]})"
         transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
 
-    transitions.complete(connection, campaign_id, list(first.values()))
+    completions.complete(connection, campaign_id, list(first.values()))
     if further and not one_at_a_time:
         raise Overtaken
     if further:
         superseded = [delivery.attempt for delivery in further]
+        completions.note_began(connection, further)
         transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         replication.testify(connection, campaign_id, further, lots)
     return receipts

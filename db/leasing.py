@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from db import deaths, leases, nonces, queries, rechecks, tokens, transitions
+from db import deaths, leases, nonces, presence, queries, rechecks, tokens, transitions
 from db.database import Database, retried
 from db.records import CampaignRecord, Credential, Lease, LeaseHolder
 from db.states import Outcome
@@ -27,6 +27,7 @@ class LeasedTasks:
     def __init__(self, database: Database, record: CampaignRecord) -> None:
         self.database, self.record = database, record
         self._next_look_at_clock = 0.0
+        self._presence = presence.Presence()
 
     @property
     def campaign_id(self) -> int:
@@ -63,7 +64,9 @@ class LeasedTasks:
             if time.monotonic() >= self._next_look_at_clock:
                 leases.cut(connection)
                 self._next_look_at_clock = time.monotonic() + CLOCK_SECONDS
-            transitions.end(connection, transitions.EXPIRED, Outcome.EXPIRED, None)
+            presence.lose(
+                connection, set(transitions.ended(connection, transitions.EXPIRED, Outcome.EXPIRED, None))
+            )
             if held is not None:
                 lost = queries.running(connection, self.campaign_id, worker_id) - set(held)
                 if lost:
@@ -78,6 +81,7 @@ class LeasedTasks:
                 deaths.set_aside(connection, self.campaign_id)
             left = min(count, copies) - len(granted)
             granted += leases.copy(connection, self.campaign_id, worker_id, nonce, left, seconds)
+            self._presence.note(connection, [worker_id])
         return granted
 
     @retried
@@ -90,8 +94,9 @@ class LeasedTasks:
         task all the same: a late result is welcome.  ``steps``: how far the evaluation of some attempts is.
         """
         with self.database.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
-            return leases.renew(connection, list(tasks), seconds, steps)
+            attempts = queries.shown(connection, self.campaign_id, credentials)
+            self._presence.note(connection, {row.worker_id for row in attempts.values()})
+            return leases.renew(connection, list(attempts), seconds, steps)
 
     @retried
     def release(
@@ -106,7 +111,9 @@ class LeasedTasks:
     def release_worker(self, worker_id: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""
         with self.database.writing() as connection:
-            return transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
+            expired = transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
+            presence.lose(connection, [worker_id])
+        return expired
 
     @retried
     def take_back(self, note: str, worker_id: str | None = None) -> int:

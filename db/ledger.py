@@ -9,15 +9,15 @@ from types import TracebackType
 
 from sqlalchemy import Connection
 
-from db import acceptance, models, queries, tokens, transitions, voters
+from db import acceptance, models, presence, queries, tokens, transitions, voters
 from db.campaign import Campaign
 from db.database import Database, retried
 from db.dialects import Now, insert_new
 from db.errors import CampaignMismatch, NoSuchCampaign
 from db.exports import Export, origin
 from db.names import require_name
-from db.records import CampaignRecord
-from db.states import EventKind, VoterKind
+from db.records import UNKNOWN, CampaignRecord, Equipment
+from db.states import Ending, EventKind, VoterKind
 from langford.methods import Plan, PlanKey
 
 
@@ -139,6 +139,7 @@ class Ledger:
         device_kind: str = "cpu",
         kernels: str | None = None,
         token: str = "",
+        equipment: Equipment = UNKNOWN,
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
@@ -149,11 +150,31 @@ class Ledger:
             device_kind: "cpu" or "cuda".
             kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
             token: the token that it shows to a task server; "" when it opens the ledger itself.
+            equipment: what it computes with.
 
         Raises WrongToken when the worker is registered with another token.
         """
         with self.database.writing() as connection:
-            voters.enrol(connection, worker_id, host, process, device_kind, kernels, tokens.digest(token))
+            voters.enrol(
+                connection,
+                worker_id,
+                host,
+                process,
+                device_kind,
+                kernels,
+                tokens.digest(token),
+                equipment=equipment,
+            )
+
+    @retried
+    def leave(self, worker_id: str, ending: Ending, token: str = "") -> None:
+        """Note how the work of a worker ended; ``token``: see :meth:`enrol`.
+
+        Raises UnknownWorker or WrongToken.
+        """
+        with self.database.writing() as connection:
+            voters.require_worker(connection, worker_id, tokens.digest(token))
+            presence.leave(connection, worker_id, ending)
 
     def close(self) -> None:
         """Close all connections."""

@@ -141,6 +141,15 @@ class Worker(Base):
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
         voter_id: who vouches for its results.
+        last_seen: when it last asked for something, to about half a minute, see :mod:`db.presence`; None in
+            workers of earlier versions.
+        ended: when its work ended; None while it works, and when nobody knows.
+        ending: a value of :class:`db.states.Ending`; None like ``ended``.
+        cores: cores of the processor that it may use; None: unknown.
+        processes: how many processes compute for it; None: unknown.
+        device_model: what the maker calls its device; None: unknown.
+        slurm_job: number of its job in SLURM, of the whole array where it is one; None outside of SLURM.
+        slurm_index: its index in the array; None outside of one.
     """
 
     __tablename__ = "worker"
@@ -152,6 +161,14 @@ class Worker(Base):
     device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
     kernels: Mapped[str | None] = mapped_column(String(64))
     voter_id: Mapped[int | None]
+    last_seen: Mapped[float | None] = mapped_column(Float(53))
+    ended: Mapped[float | None] = mapped_column(Float(53))
+    ending: Mapped[str | None] = mapped_column(String(12))
+    cores: Mapped[int | None]
+    processes: Mapped[int | None]
+    device_model: Mapped[str | None] = mapped_column(String(200))
+    slurm_job: Mapped[str | None] = mapped_column(String(40))
+    slurm_index: Mapped[int | None]
 
 
 class Attempt(Base):
@@ -162,6 +179,8 @@ class Attempt(Base):
         nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.nonces`; None in attempts of earlier
             versions, for which nobody can show one.
         granted: when the lease began.
+        began: when its computing began, by the clock of its worker, but not before the grant and not after its
+            result arrived; None: nobody said.
         deadline: when the task goes to another worker, unless the lease is renewed.
         seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
         copied: whether another attempt runs, or ran, beside this one at its task, see :mod:`db.copies`.
@@ -192,6 +211,7 @@ class Attempt(Base):
     worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
     nonce: Mapped[str | None] = mapped_column(String(64))
     granted: Mapped[float] = mapped_column(Float(53))
+    began: Mapped[float | None] = mapped_column(Float(53))
     deadline: Mapped[float] = mapped_column(Float(53))
     seconds: Mapped[float | None] = mapped_column(Float(53))
     copied: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())

@@ -128,17 +128,24 @@ def voters(connection: Connection, voter_ids: Collection[int]) -> dict[int, tupl
     return {row.id: (VoterKind(row.kind), row.valid) for row in rows}
 
 
-_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce).where(
+_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce, Attempt.worker_id).where(
     among(Attempt.id, "attempts")
 )
 
 
 def tasks_of(connection: Connection, campaign_id: int, credentials: Collection[Credential]) -> dict[int, int]:
     """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are left out."""
+    return {attempt: row.task_index for attempt, row in shown(connection, campaign_id, credentials).items()}
+
+
+def shown(
+    connection: Connection, campaign_id: int, credentials: Collection[Credential]
+) -> dict[int, Row[*tuple[Any, ...]]]:
+    """The attempts whose nonces are shown, with their tasks and workers, as :func:`tasks_of`."""
     rows = connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
     attempts = {row.id: row for row in rows if row.campaign_id == campaign_id}
     return {
-        credential.attempt: attempts[credential.attempt].task_index
+        credential.attempt: attempts[credential.attempt]
         for credential in credentials
         if credential.attempt in attempts
         and nonces.is_genuine(credential.nonce, attempts[credential.attempt].nonce)

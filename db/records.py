@@ -65,6 +65,28 @@ class Lease(Credential):
 
 
 @dataclass(frozen=True)
+class Equipment:
+    """What a worker computes with, and where its log is; None: unknown.
+
+    Attributes:
+        cores: cores of the processor that it may use.
+        processes: how many processes compute for it.
+        device_model: what the maker calls its device.
+        slurm_job: number of its job in SLURM, of the whole array where it is one.
+        slurm_index: its index in the array.
+    """
+
+    cores: int | None = None
+    processes: int | None = None
+    device_model: str | None = None
+    slurm_job: str | None = None
+    slurm_index: int | None = None
+
+
+UNKNOWN = Equipment()
+
+
+@dataclass(frozen=True)
 class LeaseHolder:
     """A worker with running attempts.
 

@@ -69,10 +69,29 @@ class Doubt(StrEnum):
     QUESTION = "question"
 
 
+class Ending(StrEnum):
+    """How the work of a worker ended.
+
+    Attributes:
+        FINISHED: nothing was left to do for it.
+        PREEMPTED: SIGTERM took it, as a scheduler does.
+        STOPPED: another signal, its time limit or an error ended it.
+        REPLACED: another campaign had the name of its own.
+        LOST: it said nothing, and its last leases expired.
+    """
+
+    FINISHED = "finished"
+    PREEMPTED = "preempted"
+    STOPPED = "stopped"
+    REPLACED = "replaced"
+    LOST = "lost"
+
+
 class EventKind(StrEnum):
     """The kinds of events that a ledger records beside the attempts."""
 
     CREATED = "created"
+    IMPORT = "import"
     CONFIRMED = "confirmed"
     CONFLICT = "conflict"
     SETTLED = "settled"

@@ -109,7 +109,7 @@ def insert_results(
     # In the order of tasks: of two transactions with the same tasks only one waits for the other.
     rows = [
         {**result_row(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
-        for delivery in sorted(deliveries, key=_index_of)
+        for delivery in sorted(deliveries, key=index_of)
     ]
     return set(connection.scalars(_insertion(connection.dialect.name), {"rows": rows, "campaign": campaign_id}))
 
@@ -136,19 +136,8 @@ def _insertion(dialect: str) -> Any:
     return new.returning(Result.task_index)
 
 
-_COMPLETE = update(Attempt).where(CHOSEN, Attempt.ended.is_(None)).values(ended=Now(), outcome=Outcome.DONE)
-
-
-def complete(connection: Connection, campaign_id: int, first: Sequence[Delivery]) -> None:
-    """Make tasks done, and end the attempts whose results are the first of these tasks."""
-    if not first:
-        return
-    # Not end(), which would make the tasks ready.
-    connection.execute(_COMPLETE, {"attempts": [delivery.attempt for delivery in first]})
-    set_state(connection, campaign_id, [_index_of(delivery) for delivery in first], TaskState.DONE)
-
-
-def _index_of(delivery: Delivery) -> int:
+def index_of(delivery: Delivery) -> int:
+    """The task of a delivery."""
     return delivery.evaluation.result.index
 
 
@@ -196,7 +185,7 @@ def _ending(condition: ColumnElement[bool]) -> Any:
         update(Attempt)
         .where(condition, Attempt.ended.is_(None))
         .values(ended=Now(), outcome=bindparam("how", type_=String), note=note)
-        .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index)
+        .returning(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id)
     )
 
 
@@ -213,12 +202,19 @@ def end(
 
     Returns the number of attempts that ended.
     """
-    ended = connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
-    for campaign_id in sorted({row.campaign_id for row in ended}):
-        indices = {row.task_index for row in ended if row.campaign_id == campaign_id}
+    return len(ended(connection, condition, outcome, note, **parameters))
+
+
+def ended(
+    connection: Connection, condition: ColumnElement[bool], outcome: Outcome, note: str | None, **parameters: object
+) -> list[str]:
+    """End running attempts as :func:`end` does; returns the worker of each."""
+    rows = connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
+    for campaign_id in sorted({row.campaign_id for row in rows}):
+        indices = {row.task_index for row in rows if row.campaign_id == campaign_id}
         left = indices - _leave(connection, campaign_id, indices)
         set_state(connection, campaign_id, sorted(left), TaskState.READY, TaskState.LEASED)
-    return len(ended)
+    return [row.worker_id for row in rows]
 
 
 _LOCKED = (

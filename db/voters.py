@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from sqlalchemy import Connection, bindparam, insert, select
 
 from db.dialects import Now, insert_new
-from db.errors import WrongToken
+from db.errors import UnknownWorker, WrongToken
 from db.models import Voter, Worker
+from db.records import UNKNOWN, Equipment
 from db.states import VoterKind
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
@@ -21,12 +24,14 @@ def enrol(
     kernels: str | None = None,
     token: str = "",
     kind: VoterKind = VoterKind.WORKER,
+    equipment: Equipment = UNKNOWN,
 ) -> int | None:
     """Register a worker, see :meth:`db.Ledger.enrol`; raises WrongToken.
 
     Args:
         token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
         kind: what its results are worth.
+        equipment: what it computes with.
 
     Returns its voter; None when it was registered before.
     """
@@ -47,9 +52,19 @@ def enrol(
             kernels=kernels,
             voter_id=voter_id,
             started=Now(),
+            last_seen=Now(),
+            **asdict(equipment),
         )
     )
     return voter_id
+
+
+def require_worker(connection: Connection, worker_id: str, token: str) -> None:
+    """Raises UnknownWorker, or WrongToken for a worker that enrolled with another token (their digests)."""
+    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
+    if known is None:
+        raise UnknownWorker("this ledger does not know the worker: enrol it first")
+    require_token(known, token)
 
 
 def require_token(enrolled: str, shown: str) -> None:

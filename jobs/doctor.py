@@ -11,10 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Device, cores
+from langford.devices import CPU, Device, cores, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.cuda.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
@@ -24,7 +23,6 @@ from langford.reference import published
 TRIAL_PROBLEM, TRIAL_DEPTH = Problem.langford(12), 4
 TRIAL_METHODS = ("polyphase", "godfrey")
 COMMAND_SECONDS = 30.0
-PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 
 class State(StrEnum):
@@ -61,16 +59,6 @@ def examine() -> Iterator[Finding]:
     yield _postgres()
     yield _mpi()
     yield _slurm()
-
-
-def processor_model() -> str:
-    """What its maker calls the processor; its architecture where the system does not tell."""
-    with suppress(OSError):
-        for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():
-            field, _, value = line.partition(":")
-            if field.strip() == "model name":
-                return value.strip()
-    return platform.processor() or platform.machine()
 
 
 def examine_device(part: str, device: Device, description: str = "") -> Finding:

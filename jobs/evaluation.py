@@ -18,10 +18,10 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange.
     """
     evaluator = plan.evaluator(device)
-    start = time.perf_counter()
+    began, start = time.time(), time.perf_counter()
     result = evaluator.evaluate(index)
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
     device_text = str(CPU) if device == CPU else f"{device} {device.name}"
     provenance = {"host": platform.node(), "device": device_text, "kernels": kernel_hash(), **versions()}
-    return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True))
+    return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True), began)

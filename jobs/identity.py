@@ -6,15 +6,18 @@ import os
 import platform
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from langford.devices import Device
+from db.records import UNKNOWN, Equipment
+from langford.devices import Device, cores
 from langford.provenance import kernel_hash
 
 PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
 """What :func:`process_name` returns."""
+LONGEST_MODEL, LONGEST_JOB = 200, 40
+"""Characters of the name of a device, and of the number of a job."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Identity:
         process: its name on that machine, see :func:`process_name`.
         device_kind: "cuda" when one of its devices is a GPU, else "cpu".
         kernels: hash of the code that computes here, see :func:`langford.provenance.kernel_hash`.
+        equipment: what it computes with.
     """
 
     worker_id: str
@@ -34,12 +38,38 @@ class Identity:
     process: str
     device_kind: str
     kernels: str
+    equipment: Equipment = UNKNOWN
+
+    @property
+    def enrolment(self) -> tuple[str, str, str, str, str]:
+        """What a ledger is told first, see :meth:`db.Ledger.enrol`: all but the equipment."""
+        return self.worker_id, self.host, self.process, self.device_kind, self.kernels
 
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
         device_kind = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
-        return cls(str(uuid.uuid4()), platform.node(), process_name(os.getpid()), device_kind, kernel_hash())
+        here = str(uuid.uuid4()), platform.node(), process_name(os.getpid())
+        return cls(*here, device_kind, kernel_hash(), equipment_of(devices))
+
+
+def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.environ) -> Equipment:
+    """What a worker has that computes on these devices, and which job of SLURM it is.
+
+    ``environment``: where SLURM tells the job: that of this process.
+    """
+    if not devices:
+        return UNKNOWN
+    models = dict.fromkeys(device.model for device in devices)
+    job = environment.get("SLURM_ARRAY_JOB_ID") or environment.get("SLURM_JOB_ID")
+    index = environment.get("SLURM_ARRAY_TASK_ID", "")
+    return Equipment(
+        cores(),
+        len(devices),
+        ", ".join(models)[:LONGEST_MODEL],
+        None if job is None else job[:LONGEST_JOB],
+        int(index) if re.fullmatch("[0-9]{1,9}", index) else None,
+    )
 
 
 def process_name(pid: int) -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from db import Campaign, Delivery, Lease
-from db.states import Outcome
+from db.states import Ending, Outcome
 from jobs.calls import GivenUp
 from jobs.effort import Effort
 from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
@@ -23,6 +23,8 @@ from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 
+PREEMPTION = "SIGTERM"
+"""The reason to stop of a worker that a scheduler takes away."""
 READY_SECONDS = 0.05
 """Time between two questions to a source that is not ready."""
 
@@ -116,13 +118,18 @@ class Run:
 
         Raises what the source raises, and WorkersKeepDying; the leases are given back first.
         """
-        stopped = self._await_source()
-        if stopped is None:
-            self._tell(self._step())
-            workers = self._source.useful(len(self._devices))
-            if workers:
-                stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
-        self._source.close()
+        try:
+            stopped = self._await_source()
+            if stopped is None:
+                self._tell(self._step())
+                workers = self._source.useful(len(self._devices))
+                if workers:
+                    stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
+        except LangfordError:
+            with suppress(LangfordError):
+                self._source.close(Ending.STOPPED)
+            raise
+        self._source.close(_ending(stopped))
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
 
     def _await_source(self) -> str | None:
@@ -151,7 +158,7 @@ class Run:
             raise
         pool.stop()
         try:
-            self._give_back(Outcome.PREEMPTED if stopped == "SIGTERM" else Outcome.RELEASED, stopped)
+            self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
         except GivenUp as error:
             self._say(f"{error}: {len(self._leases)} leases will expire")
         return stopped
@@ -244,3 +251,10 @@ class Run:
     def _step(self) -> Step:
         source = self._source
         return Step(source.tasks_done, source.work_done, self._effort.work, self._effort.seconds)
+
+
+def _ending(stopped: str | None) -> Ending:
+    """How the work of a worker ended that stopped for this reason."""
+    if stopped is None:
+        return Ending.FINISHED
+    return Ending.PREEMPTED if stopped == PREEMPTION else Ending.STOPPED

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from db import Campaign, Delivery, Lease, Ledger, Receipt
-from db.states import Outcome, TaskState
+from db.errors import LedgerError
+from db.states import Ending, Outcome, TaskState
 from jobs.calls import GivenUp, PatientCalls
 from jobs.effort import LEASE_SECONDS
 from jobs.identity import Identity, is_dead
@@ -104,8 +106,11 @@ class TaskSource(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """End the run: send the results that still wait, if any.  Called even when it never was ready."""
+    def close(self, ending: Ending) -> None:
+        """End the run: send the results that still wait, if any, and say how it ended.
+
+        Called even when it never was ready.
+        """
         ...
 
 
@@ -142,7 +147,7 @@ class LedgerTasks:
 
         From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
-        self._campaign, self._identity, self._say = campaign, identity, say
+        self._ledger, self._campaign, self._identity, self._say = ledger, campaign, identity, say
         self._calls = PatientCalls(say, stop_reason)
         self._renewed = time.monotonic()
         self._calls.make(self._release_the_dead)
@@ -154,10 +159,8 @@ class LedgerTasks:
         self.exhausted = False
         self.pace: float | None = None
         if self._to_do:
-            me = identity
-            enrolment = me.worker_id, me.host, me.process, me.device_kind, me.kernels
-            self._calls.make(lambda: ledger.enrol(*enrolment))
-            self.pace = self._calls.make(lambda: campaign.pace(me.device_kind))
+            self._calls.make(lambda: ledger.enrol(*identity.enrolment, equipment=identity.equipment))
+            self.pace = self._calls.make(lambda: campaign.pace(identity.device_kind))
 
     @property
     def key(self) -> PlanKey:
@@ -231,8 +234,11 @@ class LedgerTasks:
             renewed = list(leases)
             self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
 
-    def close(self) -> None:
-        """Nothing to do: every result is in the ledger."""
+    def close(self, ending: Ending) -> None:
+        """Note how the work ended, unless the ledger is away; every result is in it."""
+        if self._to_do:
+            with suppress(LedgerError):
+                self._ledger.leave(self._identity.worker_id, ending)
 
     def _release_the_dead(self) -> None:
         """Expire the leases of processes of this host that no longer exist."""

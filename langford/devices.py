@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from langford.errors import LangfordError
 from langford.kernels.cuda.runtime import device_count, device_name
 
 KINDS = ("cpu", "cuda")
+PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 
 class BadDevice(LangfordError):
@@ -50,8 +55,24 @@ class Device:
         """What its maker calls a GPU; "cpu" for the processor.  Raises NoGpu."""
         return device_name(self.index) if self.kind == "cuda" else str(self)
 
+    @property
+    def model(self) -> str:
+        """What its maker calls it.  Raises NoGpu."""
+        return device_name(self.index) if self.kind == "cuda" else processor_model()
+
 
 CPU = Device("cpu")
+
+
+@cache
+def processor_model() -> str:
+    """What its maker calls the processor; its architecture where the system does not tell."""
+    with suppress(OSError):
+        for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():
+            field, _, value = line.partition(":")
+            if field.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
 
 
 def cores() -> int:

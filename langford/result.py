@@ -64,11 +64,13 @@ class Evaluation:
         result: what the task contributes.
         seconds: computing time.
         provenance: where it comes from, JSON: host, device, kernels, versions.
+        began: when the computing began, in seconds since 1970 by the clock of its machine; None: unknown.
     """
 
     result: PartialResult
     seconds: float
     provenance: str
+    began: float | None = None
 
     def to_document(self) -> dict[str, Any]:
         """The evaluation as one object of JSON, its large numbers as text."""
@@ -77,13 +79,16 @@ class Evaluation:
             **self.result.to_text(),
             "seconds": self.seconds,
             "provenance": self.provenance,
+            "began": self.began,
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Evaluation:
         """The inverse of :meth:`to_document`; raises BadText or KeyError."""
         numbers = {name: document[name] for name in ("index", "value", "residue", "evaluated")}
-        return cls(PartialResult.from_text(**numbers), document["seconds"], document["provenance"])
+        return cls(
+            PartialResult.from_text(**numbers), document["seconds"], document["provenance"], document["began"]
+        )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,22 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
 UNDONE = {
+    "0010": [
+        "ALTER TABLE attempt DROP COLUMN began",
+        *(
+            f"ALTER TABLE worker DROP COLUMN {column}"
+            for column in (
+                "last_seen",
+                "ended",
+                "ending",
+                "cores",
+                "processes",
+                "device_model",
+                "slurm_job",
+                "slurm_index",
+            )
+        ),
+    ],
     "0009": ["ALTER TABLE campaign DROP COLUMN seed"],
     "0008": [
         "DROP INDEX attempt_alone",

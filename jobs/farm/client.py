@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from db import Credential, Delivery, Lease, Receipt
 from db.leasing import NO_STEPS
-from db.states import Outcome
+from db.states import Ending, Outcome
 from jobs.farm import wire
 from jobs.farm.diagnosis import permanent
 from jobs.farm.listening import BadCertificate
@@ -127,6 +127,10 @@ class RemoteCampaign:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""
         with _understood(self._address):
             return wire.pace_of(self._call("POST", "/workers", **wire.identity_document(identity)))
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Note how the work of this worker ended; raises NotEnrolled."""
+        self._call("POST", "/departures", worker=worker_id, ending=ending)
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0

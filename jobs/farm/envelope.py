@@ -32,6 +32,7 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
     address = wire.address_document(info)
     if isinstance(document, dict):
         document.setdefault("seed", 0)  # earlier versions knew no seeds
+        document.setdefault("began", None)  # nor this
     if not isinstance(document, dict) or not {*address, "kernels"} <= set(document):
         raise BadMessage("it does not say which campaign it belongs to")
     for name, expected in address.items():

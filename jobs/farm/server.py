@@ -1,7 +1,8 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
     GET  /campaigns/NAME              reader  → the campaign and how far it is
-    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels} → {pace}
+    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels, …} → {pace}
+    POST /campaigns/NAME/departures   worker  {worker, ending}
     POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held, copies} → {leases}
     POST /campaigns/NAME/renewals     worker  {attempts, seconds, steps} → {running}
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
@@ -158,6 +159,7 @@ def application(
         routes=[
             route("", "GET", Role.READER, _info),
             route("/workers", "POST", Role.WORKER, _enrol),
+            route("/departures", "POST", Role.WORKER, _leave),
             route("/leases", "POST", Role.WORKER, _lease),
             route("/renewals", "POST", Role.WORKER, _renew),
             route("/releases", "POST", Role.WORKER, _release),
@@ -224,8 +226,13 @@ def _info(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict
 
 def _enrol(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     identity = wire.identity_of(document)
-    ledger.enrol(identity.worker_id, identity.host, identity.process, identity.device_kind, identity.kernels, token)
+    ledger.enrol(*identity.enrolment, token, identity.equipment)
     return {"pace": campaign.pace(identity.device_kind)}
+
+
+def _leave(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
+    ledger.leave(*wire.departure_of(document), token)
+    return {}
 
 
 def _lease(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:

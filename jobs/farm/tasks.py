@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 from db import Delivery, Lease, Receipt
-from db.states import EventKind, Outcome, TaskState
+from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
-from jobs.farm.client import NotEnrolled, RemoteCampaign, RequestRefused, ServerAway
+from jobs.farm.client import (
+    CampaignReplaced,
+    NotEnrolled,
+    RemoteCampaign,
+    RequestRefused,
+    ServerAway,
+    ServerRefuses,
+)
 from jobs.farm.outbox import Outbox
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
 from jobs.identity import Identity
@@ -72,6 +80,7 @@ class ServerTasks:
         self._served = True
         self._away = False
         self._holding = False
+        self._replaced = False
         self.pace: float | None = None
 
     @property
@@ -165,12 +174,15 @@ class ServerTasks:
             self._renewed = time.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
 
-    def close(self) -> None:
-        """Send waiting results once more, give up the outbox, and close the connection to the server."""
+    def close(self, ending: Ending) -> None:
+        """Send waiting results once more, say how the work ended, give up the outbox, and close the connection."""
         if self._info is None and self._outbox.left_behind:
             self._ask(self._begin)
         if self._info is not None:
             self._flush(at_once=True)
+        if self._enrolled:
+            with suppress(ServerAway, ServerRefuses, CampaignReplaced):
+                self._server.leave(self._identity.worker_id, Ending.REPLACED if self._replaced else ending)
         self._outbox.close()
         self._server.close()
 
@@ -183,6 +195,9 @@ class ServerTasks:
         """Send one request; each failure makes the wait before the next one longer."""
         try:
             question()
+        except CampaignReplaced:
+            self._replaced = True
+            raise
         except ServerAway as error:
             self._asking.failed()
             self._is_away(f"{error}; work goes on, asking again")

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from db import Credential, Delivery, Lease, Receipt, Standing
+from db import Credential, Delivery, Equipment, Lease, Receipt, Standing
 from db.fields import LONGEST_TEXT, problem
 from db.fields import BadMessage as BadMessage
 from db.fields import exactly as exactly
 from db.fields import integer as integer
 from db.fields import real as real
 from db.fields import text as text
-from db.states import EventKind
-from jobs.identity import PROCESS, Identity
+from db.states import Ending, EventKind
+from jobs.identity import LONGEST_JOB, LONGEST_MODEL, PROCESS, Identity
 from langford.devices import KINDS
 from langford.methods import LARGEST_SEED, PlanKey
 from langford.result import BadText, Evaluation
@@ -27,6 +27,7 @@ LONGEST_NONCE = 64
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
 LONGEST_HOST, LONGEST_HASH = 255, 64
+LARGEST_NUMBER = 2**31 - 1
 T = TypeVar("T")
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ACCEPTED = "accepted"
@@ -127,13 +128,15 @@ def identity_document(identity: Identity) -> dict[str, Any]:
         "process": identity.process,
         "device_kind": identity.device_kind,
         "kernels": identity.kernels,
+        **asdict(identity.equipment),
     }
 
 
 def identity_of(document: Any) -> Identity:
     """The identity in a document; raises BadMessage."""
     names = "worker", "host", "process", "device_kind", "kernels"
-    fields = exactly(document, *names)
+    equipment = "cores", "processes", "device_model", "slurm_job", "slurm_index"
+    fields = exactly(document, *names, *equipment)
     worker_id, host, process, device_kind, kernels = (text(fields[name]) for name in names)
     if len(host) > LONGEST_HOST or not host.isprintable():
         raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
@@ -143,7 +146,42 @@ def identity_of(document: Any) -> Identity:
         raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
     if len(kernels) > LONGEST_HASH or not kernels.isalnum():
         raise BadMessage(f"expected a hash of kernels of at most {LONGEST_HASH} letters and digits")
-    return Identity(identifier(worker_id), host, process, device_kind, kernels)
+    return Identity(identifier(worker_id), host, process, device_kind, kernels, _equipment_of(fields))
+
+
+def _equipment_of(fields: dict[str, Any]) -> Equipment:
+    """What a worker computes with, in the fields of its identity; raises BadMessage."""
+    return Equipment(
+        _or_none(fields["cores"], _number),
+        _or_none(fields["processes"], _number),
+        _or_none(fields["device_model"], lambda model: _printable(model, LONGEST_MODEL)),
+        _or_none(fields["slurm_job"], lambda job: _printable(job, LONGEST_JOB)),
+        _or_none(fields["slurm_index"], _number),
+    )
+
+
+def _number(value: Any) -> int:
+    return integer(value, 0, LARGEST_NUMBER)
+
+
+def _printable(value: Any, longest: int) -> str:
+    checked = text(value, longest)
+    if not checked.isprintable():
+        raise BadMessage("expected printable characters")
+    return checked
+
+
+def _or_none(value: Any, check: Callable[[Any], T]) -> T | None:
+    return None if value is None else check(value)
+
+
+def departure_of(document: Any) -> tuple[str, Ending]:
+    """(worker, how its work ended) in a document; raises BadMessage."""
+    fields = exactly(document, "worker", "ending")
+    said = [ending for ending in Ending if ending is not Ending.LOST]
+    if fields["ending"] not in said:
+        raise BadMessage(f"expected that the work of a worker is {', '.join(said)}")
+    return identifier(fields["worker"]), Ending(fields["ending"])
 
 
 def credential_document(credential: Credential) -> dict[str, Any]:
@@ -165,12 +203,13 @@ def delivery_document(delivery: Delivery) -> dict[str, Any]:
 def delivery_of(document: Any) -> Delivery:
     """The delivery in a document; raises BadMessage."""
     numbers = "index", "value", "residue", "evaluated", "seconds"
-    fields = exactly(document, "attempt", "nonce", *numbers, "provenance")
+    fields = exactly(document, "attempt", "nonce", *numbers, "provenance", "began")
     checked = {
         **fields,
         "index": integer(fields["index"]),
         "seconds": real(fields["seconds"]),
         "provenance": text(fields["provenance"]),
+        "began": _or_none(fields["began"], real),
     }
     try:
         evaluation = Evaluation.from_document(checked)

@@ -305,6 +305,16 @@ def test_a_wrong_name_costs_what_a_wrong_token_does(
         {"process": "1" * 20},
         {"device_kind": "tpu"},
         {"device_kind": ["cpu"]},
+        {"cores": -1},
+        {"cores": 2**31},
+        {"cores": True},
+        {"processes": "2"},
+        {"device_model": "x" * 201},
+        {"device_model": "a\nb"},
+        {"slurm_job": 7},
+        {"slurm_job": "7" * 41},
+        {"slurm_index": -1},
+        {"memory": 1},
         {"more": 1},
     ],
     ids=lambda fields: f"{fields!r:.30}".encode("ascii", "backslashreplace").decode(),
@@ -312,6 +322,7 @@ def test_a_wrong_name_costs_what_a_wrong_token_does(
 def test_identities_are_checked(client: tuple[Client, str], fields: dict[str, object]) -> None:
     http, token = client
     identity = {"worker": str(uuid.uuid4()), "host": "h", "process": "1@2@3", "device_kind": "cpu", "kernels": "1"}
+    identity |= dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
     headers = {"Authorization": f"Bearer {token}"}
     assert http.post(f"/campaigns/{NAME}/workers", json=identity, headers=headers).status_code == 200
     answer = http.post(f"/campaigns/{NAME}/workers", json=identity | fields, headers=headers)

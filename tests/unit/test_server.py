@@ -20,7 +20,15 @@ from langford.result import PartialResult
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 
-WORKER = {"worker": str(uuid.UUID(int=7)), "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
+EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
+WORKER = {
+    "worker": str(uuid.UUID(int=7)),
+    "host": "h",
+    "process": "1",
+    "device_kind": "cpu",
+    "kernels": "k",
+    **EQUIPMENT,
+}
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,

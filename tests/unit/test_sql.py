@@ -18,7 +18,7 @@ from db import Campaign, Database, Delivery, Export, Ledger, copying
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.leases import COPY_SECONDS
 from db.leasing import LeasedTasks
-from db.states import EventKind, Outcome, Role, TaskState
+from db.states import Ending, EventKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
     GOLDEN,
@@ -69,6 +69,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.rechecks)
     call(campaign.task_records)
     call(campaign.task_records, TaskState.DONE)
+    call(ledger.leave, "a", Ending.FINISHED)
     ledger.close()
 
 

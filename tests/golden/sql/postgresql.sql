@@ -292,8 +292,35 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND NOT copied;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT(53);
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -336,7 +363,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -361,9 +388,12 @@ VALUES (%(kind)s::VARCHAR, %(host)s::VARCHAR, %(token)s::VARCHAR, %(device_kind)
 RETURNING voter.id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch from clock_timestamp()),
-    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER)
+    %(device_kind)s::VARCHAR, %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, extract(epoch from
+    clock_timestamp()), %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR,
+    %(slurm_job)s::VARCHAR, %(slurm_index)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -378,7 +408,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.deadline < extract(epoch from clock_timestamp())
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -422,6 +452,11 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 RETURNING task.task_index, task.work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=NULL, ending=NULL
+WHERE worker.id = %(worker)s::VARCHAR;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -448,6 +483,16 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND (task.task_index = ANY (%(tasks)s::BIGINT[]))
 AND task.state = %(state_1)s::VARCHAR;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=extract(epoch from clock_timestamp()), ending=%(ending)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -461,10 +506,10 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
 
@@ -546,7 +591,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
@@ -554,7 +599,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -570,7 +615,7 @@ SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=
     attempt.note)
 WHERE attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -689,8 +734,13 @@ RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=extract(epoch from clock_timestamp()), outcome=%(outcome)s::VARCHAR
-WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]))
+SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
+    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
+    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -950,7 +1000,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = %(voter)s::INTEGER)
 AND attempt.ended IS NULL
-RETURNING attempt.id, attempt.campaign_id, attempt.task_index;
+RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -1192,6 +1242,12 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
 ORDER BY task.task_index;
 
+-- Ledger.leave
+UPDATE worker
+SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
+    ending=%(how)s::VARCHAR
+WHERE worker.id = %(worker)s::VARCHAR;
+
 -- db.copying.copy
 SELECT count(*) AS count_1
 FROM attempt
@@ -1241,14 +1297,18 @@ FROM voter), false);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
 VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, %(started)s, %(device_kind)s::VARCHAR,
-    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER);
+    %(kernels)s::VARCHAR, %(voter_id)s::INTEGER, %(last_seen)s, %(ended)s, %(ending)s::VARCHAR,
+    %(cores)s::INTEGER, %(processes)s::INTEGER, %(device_model)s::VARCHAR, %(slurm_job)s::VARCHAR,
+    %(slurm_index)s::INTEGER);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1290,17 +1350,17 @@ FROM token), false);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
 VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHAR,
-    %(nonce)s::VARCHAR, %(granted)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT, %(ended)s,
-    %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
+    %(nonce)s::VARCHAR, %(granted)s, %(began)s, %(deadline)s, %(seconds)s, %(copied)s, %(steps)s::BIGINT,
+    %(ended)s, %(outcome)s::VARCHAR, %(note)s::VARCHAR, %(questioned)s);
 
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1

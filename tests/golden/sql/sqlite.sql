@@ -290,8 +290,35 @@ CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
 WHERE ended IS NULL
 AND copied = 0;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN last_seen FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ended FLOAT;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN cores INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN processes INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
+
+-- Ledger, db.copying.copy, Database
+ALTER TABLE attempt ADD COLUMN began FLOAT;
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -327,7 +354,7 @@ SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.met
 FROM campaign
 ORDER BY campaign.id;
 
--- Ledger.enrol, Campaign.judge, Ledger.take
+-- Ledger.enrol, Campaign.judge, Ledger.take, Ledger.leave
 SELECT voter.token
 FROM voter
 JOIN worker ON worker.voter_id = voter.id
@@ -351,8 +378,10 @@ VALUES (?, ?, ?, ?, ?, ?)
 RETURNING id;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?)
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes,
+    device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?, ((julianday('now') - 2440587.5) *
+    86400.0), ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING;
 
 -- LeasedTasks.lease
@@ -366,7 +395,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.deadline < ((julianday('now') - 2440587.5) * 86400.0)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease
 SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
@@ -409,6 +438,11 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 RETURNING task_index, work;
 
+-- LeasedTasks.lease
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=NULL, ending=NULL
+WHERE worker.id = ?;
+
 -- LeasedTasks.lease, LeasedTasks.take_back, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.die, Campaign.deliver, Campaign.judge, Ledger.take
 SELECT task.task_index
@@ -437,6 +471,16 @@ AND (task.task_index IN (SELECT value
 FROM json_each(?)))
 AND task.state = ?;
 
+-- LeasedTasks.lease, LeasedTasks.release_worker
+UPDATE worker
+SET ended=((julianday('now') - 2440587.5) * 86400.0), ending=?
+WHERE worker.id = ?
+AND worker.ended IS NULL
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NULL));
+
 -- LeasedTasks.lease
 SELECT attempt.id, attempt.campaign_id
 FROM attempt
@@ -450,10 +494,10 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)))
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.renew, LeasedTasks.release, LeasedTasks.fail, LeasedTasks.die
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
 FROM attempt
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
@@ -535,14 +579,14 @@ SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?
 WHERE attempt.campaign_id = ?
 AND attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.take_back
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.lease_holders
 SELECT worker.id, worker.host, worker.process
@@ -557,7 +601,7 @@ UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.worker_id = ?
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- LeasedTasks.fail, Campaign.deliver
 UPDATE task
@@ -676,9 +720,13 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
-WHERE (attempt.id IN (SELECT value
-FROM json_each(?)))
+SET began=CASE WHEN (told.json_extract_1 < attempt.granted) THEN attempt.granted WHEN (told.json_extract_1 >
+    ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') - 2440587.5) * 86400.0) ELSE
+    told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2
 AND attempt.ended IS NULL;
 
 -- Campaign.deliver
@@ -913,7 +961,7 @@ WHERE attempt.worker_id IN (SELECT worker.id
 FROM worker
 WHERE worker.voter_id = ?)
 AND attempt.ended IS NULL
-RETURNING id, campaign_id, task_index;
+RETURNING id, campaign_id, task_index, worker_id;
 
 -- Campaign.deliver
 SELECT DISTINCT witness.campaign_id, witness.task_index
@@ -1140,6 +1188,12 @@ WHERE task.campaign_id = ?
 AND task.state = ?
 ORDER BY task.task_index;
 
+-- Ledger.leave
+UPDATE worker
+SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=((julianday('now') - 2440587.5) * 86400.0),
+    ending=?
+WHERE worker.id = ?;
+
 -- db.copying.copy
 SELECT count(*) AS count_1
 FROM attempt
@@ -1174,13 +1228,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
 FROM worker
 ORDER BY worker.id;
 
 -- db.copying.copy
-INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores,
+    processes, device_model, slurm_job, slurm_index)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
@@ -1211,15 +1267,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
-    attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
-    attempt.note, attempt.questioned
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended,
+    attempt.outcome, attempt.note, attempt.questioned
 FROM attempt
 ORDER BY attempt.id;
 
 -- db.copying.copy
-INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied, steps,
-    ended, outcome, note, questioned)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied,
+    steps, ended, outcome, note, questioned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
