@@ -14,6 +14,7 @@ from functools import cached_property
 from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
+from db.history import History, history
 from db.leasing import LeasedTasks
 from db.records import (
     Delivery,
@@ -218,6 +219,11 @@ class Campaign(LeasedTasks):
         """All tasks, or those in one state, by index."""
         with self.database.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
+
+    def history(self) -> History:
+        """All that happened to the campaign, at once."""
+        with self.database.reading(snapshot=True) as connection:
+            return history(connection, self.record, self.database.where)
 
     # -- tokens ---------------------------------------------------------------------------
 

@@ -78,7 +78,6 @@ class Evidence:
         agreement: how the count compares with what others know; None without a count.
         kernels: hash of the code that computes here.
         missing: what the source of the report does not know, in words.
-        conflicts: tasks whose results disagree, not settled yet.
         forecast: when an unfinished campaign will be done, in words; empty where nobody can say.
     """
 
@@ -89,7 +88,6 @@ class Evidence:
     agreement: Agreement | None
     kernels: str
     missing: tuple[str, ...]
-    conflicts: tuple[int, ...] = ()
     forecast: str = ""
 
     @property

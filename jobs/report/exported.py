@@ -42,6 +42,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History]:
         workers=None,
         events=None,
         event_counts={},
+        conflicts=(),
     )
     return export, history
 

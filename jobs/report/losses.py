@@ -86,8 +86,8 @@ def _settled(evidence: Evidence) -> Remark:
         f"{several(conflicts, 'result')} contradicted another one; {several(settled, 'contradiction')} of a task "
         "were settled by the votes of independent workers, or by the operator."
     )
-    if evidence.conflicts:
-        tasks = _named(evidence.conflicts)
+    if evidence.history.conflicts:
+        tasks = _named(evidence.history.conflicts)
         return Remark(f"{words} Still open: {tasks}. The count waits for a decision.", bad=True)
     return Remark(f"{words} None is open.", bad=False)
 

@@ -57,13 +57,13 @@ def computing(history: History) -> Computing | None:
     unknown = np.where(has_result, latest_start, attempts.granted)
     start = np.minimum(np.where(np.isnan(attempts.began), unknown, attempts.began), held)
     end = np.where(has_result, np.minimum(start + np.nan_to_num(attempts.seconds), held), held)
-    begun = has_result | np.isfinite(attempts.began) | ~_tells_beginnings(attempts)
+    begun = has_result | np.isfinite(attempts.began) | attempts.stepped | ~_tells_beginnings(attempts)
     return Computing(start, end, held, attempts.granted, attempts.worker, attempts.outcome, begun)
 
 
 def _tells_beginnings(attempts: Attempts) -> NDArray[np.bool_]:
     """For each attempt, whether its worker says when computing begins: earlier versions do not."""
-    telling = np.unique(attempts.worker[np.isfinite(attempts.began)])
+    telling = np.unique(attempts.worker[np.isfinite(attempts.began) | attempts.stepped])
     return np.isin(attempts.worker, telling)
 
 
