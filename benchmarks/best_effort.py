@@ -1,7 +1,8 @@
-"""A ledger as a best-effort campaign would leave it: nodes come and go, tasks are aborted, some results are confirmed.
+"""A ledger as a best-effort campaign leaves it: nodes come and go, tasks are aborted, some results are confirmed.
 
-The nodes, the times and the sums are drawn at random, and the sums such that they pass every check: the campaign is as
-large as that of L(2, 28) in Loiseau's thesis (131,072 tasks of 1,321 s ± 12 % on about 99 of 260 nodes, 23 days).
+The nodes, the times and the sums are drawn at random, and the sums such that they pass every check: the campaign is
+as large as that of L(2, 28) in Loiseau's thesis (131,072 tasks of 1,321 s ± 12 %, about 99
+nodes of 260, 23 days).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from sqlalchemy import Connection, insert, update
@@ -86,7 +88,8 @@ def simulate(tasks: int, chance: random.Random) -> tuple[list[Job], list[Simulat
         # Tasks are not in the order of time over all nodes: for the times of a campaign that does not matter.
         while ready and ending is Ending.FINISHED:
             began = time + WAIT_SECONDS
-            ended = began + max(60.0, chance.gauss(TASK_SECONDS, DEVIATION * TASK_SECONDS)) * (1 + 0.5 * (node % 7 == 0))
+            seconds = max(60.0, chance.gauss(TASK_SECONDS, DEVIATION * TASK_SECONDS))
+            ended = began + seconds * (1 + 0.5 * (node % 7 == 0))
             if ended > until:
                 ending = Ending.PREEMPTED if node % 11 else Ending.LOST
                 outcome = Outcome.PREEMPTED if node % 11 else Outcome.EXPIRED
@@ -103,7 +106,7 @@ def simulate(tasks: int, chance: random.Random) -> tuple[list[Job], list[Simulat
 def values(chance: random.Random) -> list[int]:
     """Partial sums that pass every check, and add up to the published count."""
     plan = plan_of(KEY)
-    bits = plan.expectation(0).zero_bits
+    bits = max(plan.expectation(index).zero_bits for index in plan.tasks)
     sums = [chance.randrange(-(2**90), 2**90) << bits for _ in plan.tasks]
     count = published(KEY.problem)
     assert count is not None
@@ -121,7 +124,9 @@ def write(file: Path, seed: int = 1) -> int:
             number = campaign.campaign_id
             connection.execute(update(Campaign).values(created=BEGIN - 60))
             connection.execute(update(Task).values(state=TaskState.DONE))
-            _insert(connection, Voter, ({"id": 1 + n, "kind": VoterKind.WORKER, "host": _host(n)} for n in range(NODES)))
+            _insert(
+                connection, Voter, ({"id": 1 + n, "kind": VoterKind.WORKER, "host": _host(n)} for n in range(NODES))
+            )
             _insert(connection, Worker, map(_worker, range(len(jobs)), jobs))
             _insert(connection, Attempt, (_attempt(number, n, a) for n, a in enumerate(attempts, 1)))
             done = [(n, a) for n, a in enumerate(attempts, 1) if a.outcome is Outcome.DONE]
@@ -141,14 +146,24 @@ def _confirm(
     chance: random.Random,
 ) -> None:
     """Let other nodes compute some results again."""
-    chosen = chance.sample(done, int(CONFIRMED * len(done)))
-    again = [
-        Simulated(a.index, chance.randrange(len(jobs)), a.ended, a.ended + 60, a.ended + 1400, Outcome.SUPERSEDED)
-        for _, a in chosen
-    ]
+    again = []
+    for (_, a), (_, b) in pairwise(done):
+        # The worker of the next result: its job is not over, or just now.
+        if chance.random() < CONFIRMED and jobs[a.worker].node != jobs[b.worker].node:
+            again.append(Simulated(a.index, b.worker, b.began, b.began, b.ended, Outcome.SUPERSEDED))
     _insert(connection, Attempt, (_attempt(campaign_id, n, a) for n, a in enumerate(again, first + 1)))
     rows = [_result(campaign_id, n, a, jobs, sums, chance) for n, a in enumerate(again, first + 1)]
-    kept = ("campaign_id", "task_index", "attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted")
+    kept = (
+        "campaign_id",
+        "task_index",
+        "attempt_id",
+        "value",
+        "residue",
+        "evaluated",
+        "seconds",
+        "provenance",
+        "accepted",
+    )
     _insert(connection, Witness, ({name: row[name] for name in kept} for row in rows))
     for a in again:
         confirmed = update(Result).where(Result.campaign_id == campaign_id, Result.task_index == a.index)
@@ -236,7 +251,13 @@ def _result(
     node = jobs[attempt.worker].node
     model = MODELS[node % 3]
     device = f"cuda:0 {model}" if "NVIDIA" in model else "cpu"
-    source = {"device": device, "host": _host(node), "kernels": kernel_hash(), "langford": "0.1.0", "numpy": "2.3.0"}
+    source = {
+        "device": device,
+        "host": _host(node),
+        "kernels": kernel_hash(),
+        "langford": "0.1.0",
+        "numpy": "2.3.0",
+    }
     value = sums[attempt.index]
     return {
         "campaign_id": campaign_id,

@@ -2,8 +2,8 @@
 
     python benchmarks/report.py [FOLDER]
 
-Makes the ledger of :mod:`best_effort` in FOLDER, unless it is there, and lets the program write its report.  Prints a
-table: the seconds of the whole command, and its files.
+Makes the ledger of :mod:`best_effort` in FOLDER, unless it is there, and lets the program write its report.  Prints
+a table: the seconds of the whole command, and its files.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A campaign may have a million attempts: they are columns of numpy, not objects.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,7 @@ class Results:
         accepted: when it was delivered, in seconds since 1970; nan where nobody knows, float64.
         source: position of its provenance in :attr:`History.sources`, int64.
         confirmed: whether an independent voter found the same value, bool.
+        worker: position of the worker in :attr:`History.workers`, -1 where nobody knows it, int64.
     """
 
     task: NDArray[np.int64]
@@ -68,6 +69,7 @@ class Results:
     accepted: NDArray[np.float64]
     source: NDArray[np.int64]
     confirmed: NDArray[np.bool_]
+    worker: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
         where: the ledger, fit to be shown.
     """
     campaign_id = campaign.campaign_id
-    workers, importers = _workers(connection, campaign_id)
+    workers = _workers(connection, campaign_id)
     positions = {worker.worker_id: place for place, worker in enumerate(workers)}
     results = connection.execute(
         select(
@@ -197,9 +199,9 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
         .where(Attempt.campaign_id == campaign_id)
         .order_by(Attempt.id)
     ).all()
-    imported = {row.id for row in attempts if row.worker_id in importers}
     seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
     own = [row for row in attempts if row.worker_id in positions]
+    workers_of = {row.id: positions[row.worker_id] for row in own}
     sources = {source: place for place, source in enumerate(dict.fromkeys(row.provenance for row in results))}
     counts = connection.execute(
         select(Event.kind, func.count()).where(Event.campaign_id == campaign_id).group_by(Event.kind)
@@ -212,7 +214,7 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
         created=campaign.created,
         now=float(connection.scalar(select(Now())) or 0.0),
         source=where,
-        results=_results(results, sources, imported),
+        results=_results(results, sources, workers_of),
         sources=tuple(sources),
         attempts=_attempts(own, positions, seconds) if own else None,
         workers=tuple(workers) if own else None,
@@ -223,15 +225,16 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
 
 
 def _results(
-    rows: Sequence[Row[*tuple[Any, ...]]], sources: Mapping[str, int], imported: Collection[int]
+    rows: Sequence[Row[*tuple[Any, ...]]], sources: Mapping[str, int], workers: Mapping[int, int]
 ) -> Results:
     return Results(
         task=np.array([row[0] for row in rows], dtype=np.int64),
         seconds=np.array([row[2] for row in rows], dtype=np.float64),
         # An import says when the file was read, not when its results were computed.
-        accepted=np.array([np.nan if row[1] in imported else row[3] for row in rows], dtype=np.float64),
+        accepted=np.array([row[3] if row[1] in workers else np.nan for row in rows], dtype=np.float64),
         source=np.array([sources[row[4]] for row in rows], dtype=np.int64),
         confirmed=np.array([row[5] for row in rows], dtype=np.bool_),
+        worker=np.array([workers.get(row[1], -1) for row in rows], dtype=np.int64),
     )
 
 
@@ -252,8 +255,8 @@ def _attempts(
     )
 
 
-def _workers(connection: Connection, campaign_id: int) -> tuple[list[PastWorker], set[str]]:
-    """(the workers with attempts at a campaign, the ids of those that imported files)."""
+def _workers(connection: Connection, campaign_id: int) -> list[PastWorker]:
+    """The workers with attempts at a campaign, but for those that imported files."""
     taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == campaign_id)
     rows = connection.execute(
         select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)
@@ -261,7 +264,7 @@ def _workers(connection: Connection, campaign_id: int) -> tuple[list[PastWorker]
         .where(Worker.id.in_(taken))
         .order_by(Worker.started, Worker.id)
     ).all()
-    workers = [
+    return [
         PastWorker(
             worker_id=row.id,
             host=row.host,
@@ -280,7 +283,6 @@ def _workers(connection: Connection, campaign_id: int) -> tuple[list[PastWorker]
         for row in rows
         if row.voter_kind != VoterKind.IMPORT
     ]
-    return workers, {row.id for row in rows if row.voter_kind == VoterKind.IMPORT}
 
 
 def _events(connection: Connection, campaign_id: int) -> Iterator[PastEvent]:

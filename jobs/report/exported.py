@@ -27,6 +27,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History]:
         accepted=np.full(len(evaluations), np.nan),
         source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
         confirmed=np.zeros(len(evaluations), dtype=np.bool_),
+        worker=np.full(len(evaluations), -1),
     )
     history = History(
         name=export.name,

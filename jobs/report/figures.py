@@ -5,7 +5,7 @@ This module needs matplotlib.  Texts are drawn as they are: nothing in them is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -23,7 +23,7 @@ from jobs.report.words import number, visible
 DAY = 86_400.0
 MOST_MARKS = 2_000
 """More points than this become a bitmap."""
-MOST_BARS = 40
+MOST_BARS = 24
 """Workers that the figure of workers shows."""
 BANDS = 120
 """Parts of the index over which the median of the task times is taken."""
@@ -80,10 +80,17 @@ def _colour(axes: Axes, palette: Palette) -> None:
         axis.offsetText.set_color(palette.ink)
 
 
-def _legend(axes: Axes, palette: Palette) -> None:
+def _legend(axes: Axes, palette: Palette, size: Format, others: Sequence[Axes] = ()) -> None:
     """A legend above the axes, where it hides nothing."""
+    handles = [handle for drawn in (axes, *others) for handle in drawn.get_legend_handles_labels()[0]]
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, labelcolor=palette.ink, borderaxespad=0.1
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2 if size is NARROW else 4,
+        frameon=False,
+        labelcolor=palette.ink,
+        borderaxespad=0.1,
     )
 
 
@@ -110,15 +117,17 @@ def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Forma
     assert shown is not None
     axes = _axes(figure, palette)
     _steps(axes, shown.edges, shown.devices, palette.first, "devices that computed")
-    axes.stairs(
-        shown.workers, shown.edges / DAY, color=palette.second, linewidth=1.1, label="workers that held tasks"
-    )
+    # Workers of one device each would only hide the devices.
+    if np.abs(shown.workers - shown.devices).max() > 0.1 * shown.devices.max(initial=0.0):
+        axes.stairs(
+            shown.workers, shown.edges / DAY, color=palette.second, linewidth=1.1, label="workers that held tasks"
+        )
     if mean is not None:
         axes.axhline(mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean)}")
     axes.set_ylabel("at once")
     _plain_numbers(axes)
     _time_axis(axes, size)
-    _legend(axes, palette)
+    _legend(axes, palette, size)
 
 
 def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
@@ -139,10 +148,7 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     )
     done.set_ylim(0, 102)
     done.set_ylabel("work done [%]")
-    handles = [*axes.get_legend_handles_labels()[0], *done.get_legend_handles_labels()[0]]
-    axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, labelcolor=palette.ink
-    )
+    _legend(axes, palette, size, [done])
 
 
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
@@ -165,11 +171,11 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
         linestyle="none",
         marker="." if not many else ",",
         markersize=3,
-        color=palette.cloud if many else palette.first,
+        color=palette.cloud,
         alpha=0.5 if many else 0.8,
         rasterized=many,
-        label="one task",
     )
+    axes.plot([], linestyle="none", marker="o", markersize=3, color=palette.cloud, label="one task")
     if len(index) >= 4 * BANDS:
         middle, median = _medians(index, seconds, evidence.history.tasks)
         axes.plot(middle, median, color=palette.second, linewidth=1.3, label="median")
@@ -184,7 +190,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     axes.xaxis.set_major_locator(MaxNLocator(4 if size is NARROW else 7, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
     _plain_numbers(axes)
-    _legend(axes, palette)
+    _legend(axes, palette, size)
 
 
 def _medians(
@@ -234,7 +240,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     _time_axis(axes, size)
-    _legend(axes, palette)
+    _legend(axes, palette, size)
 
 
 def _short(label: str, longest: int) -> str:

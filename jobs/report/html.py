@@ -37,5 +37,5 @@ def _kind(block: Block) -> str:
 
 
 def _breakable(text: str) -> Markup:
-    """A text that may be broken behind the commas of its numbers, and there rather than within a group of digits."""
+    """A text that is broken behind the commas of its numbers rather than within a group of digits."""
     return Markup(",<wbr>").join(map(escape, text.split(",")))

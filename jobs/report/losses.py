@@ -64,9 +64,9 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
     ]
     if rows:
         yield Paragraph(
-            "Each of these tasks was given to another worker, or to the same one later: nothing of it is missing in "
-            "the count. The time is counted from the lease on, so it is an upper bound: a task may wait on a worker "
-            "before computing begins. What had not begun cost nothing."
+            "Each of these tasks was given to another worker, or to the same one later: nothing of it is missing "
+            "in the count. The time is counted from the lease on, so it is an upper bound: a task may wait on a "
+            "worker before computing begins. What had not begun cost nothing."
         )
         head = ["ended", "why", "had begun", "had not", "time"]
         yield Table("Attempts without a result", head, rows, numbers=3)
@@ -83,8 +83,8 @@ def _settled(evidence: Evidence) -> Remark:
     counts = evidence.history.event_counts
     conflicts, settled = counts.get(EventKind.CONFLICT, 0), counts.get(EventKind.SETTLED, 0)
     words = (
-        f"{several(conflicts, 'result')} contradicted another one; {several(settled, 'contradiction')} of a task "
-        "were settled by the votes of independent workers, or by the operator."
+        f"Results contradicted each other {several(conflicts, 'time')}; independent workers, by their votes, "
+        f"or the operator have settled this for {several(settled, 'task')}."
     )
     if evidence.history.conflicts:
         tasks = _named(evidence.history.conflicts)

@@ -79,7 +79,7 @@ def _occupancy(evidence: Evidence) -> str:
     if found.occupancy is None:
         return UNKNOWN
     most = found.most_devices
-    of_most = f", {share(found.occupancy / most)} of the {most:,} that computed at most at once" if most else ""
+    of_most = f" ({share(found.occupancy / most)} of at most {most:,})" if most else ""
     return f"{number(found.occupancy)} devices{of_most}"
 
 

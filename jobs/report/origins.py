@@ -12,6 +12,7 @@ import numpy as np
 from db.history import History
 from jobs.report.numbers import Spread
 from jobs.report.timeline import Times
+from langford.devices import CPU
 
 NAMED = ("host", "device", "kernels")
 UNKNOWN = "not known"
@@ -25,7 +26,7 @@ class Origin:
 
     Attributes:
         host: name of the machine.
-        device: what the maker calls it, or "cpu".
+        device: what the maker calls it; "cpu" for a processor without a name.
         kernels: hash of the code that computed.
         versions: of this program and of what its kernels are compiled with: (name, version).
         units: the devices of this kind that the provenances tell apart; 1 where they tell none apart.
@@ -61,6 +62,8 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
     for place, source in enumerate(history.sources):
         said = provenance(source)
         place_of, model = device(said.get("device", UNKNOWN))
+        if model == str(CPU):
+            model = _processor(history, place) or model
         host = said.get("host", UNKNOWN)
         versions = tuple((name, text) for name, text in said.items() if name not in NAMED)
         alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(place)
@@ -74,6 +77,13 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
             count = len(units[host, model])
             found.append(Origin(host, model, kernels, versions, count, times, seconds, done))
     return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))
+
+
+def _processor(history: History, source: int) -> str | None:
+    """What the maker calls the processor of the results with this provenance, if a worker of them said it."""
+    positions = history.results.worker[history.results.source == source]
+    worker = int(positions[0]) if len(positions) else -1
+    return None if history.workers is None or worker < 0 else history.workers[worker].device_model
 
 
 def provenance(text: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ class Palette:
         faint: the grid.
         first, second: what is shown.
         bad: what went wrong.
-        cloud: thousands of points, painted into a bitmap, which is the same in light and dark.
+        cloud: one point of many; thousands are a bitmap, which is the same in light and dark.
         ground: behind everything; empty where the page shows through.
     """
 

@@ -9,8 +9,9 @@ from jobs.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.report.evidence import Evidence
 from jobs.report.origins import Origin
 from jobs.report.words import duration, instant, number, several, share
+from langford.devices import CPU
 
-MOST_ROWS = 40
+MOST_ROWS = 24
 """Rows of a table; the rest is one row more."""
 
 
@@ -25,7 +26,8 @@ def summary(evidence: Evidence) -> str:
     for (_, model), units in _units(evidence).items():
         models[model] += units
     named = [
-        f"{several(units, 'device')} {model}" if model != "cpu" else "processors" for model, units in models.items()
+        f"{several(units, 'device')} {model}" if model != str(CPU) else "processors"
+        for model, units in models.items()
     ]
     parts = [*named[:4], *([f"{len(named) - 4} other kinds"] if len(named) > 4 else [])]
     hosts = len(evidence.hosts)

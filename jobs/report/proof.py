@@ -26,7 +26,7 @@ def verdict(evidence: Evidence) -> str:
     """What is proved, in one or two sentences."""
     count, compared = evidence.count, evidence.agreement
     if count is None or compared is None:
-        return f"No count yet: {evidence.pending}"
+        return _no_count(evidence)
     passed = f"All {several(len(count.checks), 'check')} passed."
     if compared.agrees is False:
         return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
@@ -34,6 +34,12 @@ def verdict(evidence: Evidence) -> str:
     again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently." if confirmed else ""
     known = " The count is the published one." if compared.published is not None else ""
     return f"{passed}{again}{known}"
+
+
+def _no_count(evidence: Evidence) -> str:
+    """Why there is no count."""
+    done = evidence.numbers.done == evidence.numbers.tasks
+    return f"{'No count, although all tasks are done' if done else 'No count yet'}: {evidence.pending}."
 
 
 def count_section(evidence: Evidence) -> Section:
@@ -44,13 +50,13 @@ def count_section(evidence: Evidence) -> Section:
 def _count(evidence: Evidence) -> Iterator[Block]:
     problem, count, compared = evidence.history.key.problem, evidence.count, evidence.agreement
     if count is None or compared is None:
-        yield Remark(f"There is no count yet: {evidence.pending}", bad=True)
+        yield Remark(_no_count(evidence), bad=evidence.numbers.done == evidence.numbers.tasks)
         return
     reversal = ", up to reversal" if problem.mirrored else ""
     yield Paragraph(
         f"{problem} = {count.published:,} arrangements{reversal}: {problem.n} colours of {problem.copies} cubes on "
-        f"{problem.places} places. It is the sum of {several(count.tasks, 'partial result')}, each an exact integer, "
-        f"over {number(count.evaluated)} {evidence.unit}."
+        f"{problem.places} places. It is the sum of {several(count.tasks, 'partial result')}, each an exact "
+        f"integer, over {number(count.evaluated)} {evidence.unit}."
     )
     words = " ".join(compared.words.split())
     if compared.agrees is False:
@@ -64,18 +70,18 @@ def _limits(evidence: Evidence) -> str:
     """What the checks prove, and what they do not."""
     confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
     proved = (
-        "These checks find what goes wrong by accident: a flipped bit, a task that is missing or counted twice, a file "
-        "that is damaged."
+        "These checks find what goes wrong by accident: a flipped bit, a task that is missing or counted twice, a "
+        "file that is damaged."
     )
     if confirmed:
         proved += (
-            f" {confirmed:,} results ({share(confirmed / tasks)}) were computed a second time by another machine, with "
-            "the same value."
+            f" {confirmed:,} results ({share(confirmed / tasks)}) were computed a second time by another machine, "
+            "with the same value."
         )
     return (
         f"{proved} They do not find an error that every copy of a kernel has, nor a worker that makes up a result "
-        "which fits. Computing again finds these: a sample of the tasks, or the whole by another method, as the last "
-        "section shows."
+        "which fits. Computing again finds these: a sample of the tasks, or the whole by another method, as under "
+        "“How to reproduce”."
     )
 
 
@@ -91,9 +97,9 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
     kernels = {origin.kernels for origin in evidence.origins}
     same = "the same as" if kernels == {evidence.kernels} else "not the only ones, or others than"
     yield Paragraph(
-        "The hash of the kernels is that of all code that takes part in counting. The results of this campaign were "
-        f"computed by {several(len(kernels), 'version')} of it, {same} that of the program that made this report, "
-        f"{evidence.kernels}. A result by another version is not wrong for that."
+        "The hash of the kernels is that of all code that takes part in counting. The results of this campaign "
+        f"were computed by {several(len(kernels), 'version')} of it, {same} that of the program that made this "
+        f"report, {evidence.kernels}. A result by another version is not wrong for that."
     )
     rows: dict[tuple[str, str], int] = {}
     for origin in evidence.origins:

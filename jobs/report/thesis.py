@@ -1,7 +1,7 @@
 """What Loiseau's thesis says of its two campaigns, which these reports put beside their own numbers.
 
-Section 1.3.5.  The times of L(2, 28) there contradict each other: 131,072 tasks of 1,321 s are 173 million seconds, not
-117 million; a report shows both as they stand.
+Section 1.3.5.  The times of L(2, 28) there contradict each other: 131,072 tasks of 1,321 s are 173 million seconds,
+not 117 million; a report shows both as they stand.
 """
 
 from __future__ import annotations
