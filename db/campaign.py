@@ -6,16 +6,20 @@ nonce.  A task is either done, its result committed, or it can be leased again: 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
 
 from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.history import History, history
 from db.leasing import LeasedTasks
+from db.overview import Overview, gathering
+from db.overview.counting import MergedCount
 from db.records import (
     Delivery,
     Progress,
@@ -29,6 +33,8 @@ from db.states import Role, VoterKind
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+
+NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
 class Campaign(LeasedTasks):
@@ -187,6 +193,10 @@ class Campaign(LeasedTasks):
 
     # -- views ----------------------------------------------------------------------------
 
+    @cached_property
+    def _merged_count(self) -> MergedCount:
+        return MergedCount()
+
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
         with self.database.reading() as connection:
@@ -224,6 +234,15 @@ class Campaign(LeasedTasks):
         """All that happened to the campaign, at once."""
         with self.database.reading(snapshot=True) as connection:
             return history(connection, self.record, self.database.where)
+
+    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong.
+
+        ``folders``: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
+        """
+        disks = {**self.database.folders, **folders}
+        with self.database.reading(snapshot=True) as connection:
+            return gathering.overview(connection, self.record, disks, lambda: self.plan, self._merged_count)
 
     # -- tokens ---------------------------------------------------------------------------
 

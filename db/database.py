@@ -94,6 +94,12 @@ class Database:
             self.close()
             raise
 
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The folder of the ledger's file, whose disk may fill up; none where a server keeps the ledger."""
+        file = self.engine.url.database
+        return {"the ledger": Path(file).parent} if self.engine.dialect.name == "sqlite" and file else {}
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""

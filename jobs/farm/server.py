@@ -1,6 +1,8 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
+    GET  /campaigns                   reader  → the campaigns that the token opens
     GET  /campaigns/NAME              reader  → the campaign and how far it is
+    GET  /campaigns/NAME/status       reader  → how far, how fast, until when, who works, what went wrong
     POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels, …} → {pace}
     POST /campaigns/NAME/departures   worker  {worker, ending}
     POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held, copies} → {leases}
@@ -24,7 +26,7 @@ import json
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
@@ -38,6 +40,7 @@ from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, 
 from db.states import Outcome, Role
 from jobs.farm import wire
 from jobs.farm.connections import Connections, LimitedLog, Proxies
+from jobs.farm.overviews import Overviews
 from jobs.farm.wire import BadMessage
 from langford.provenance import kernel_hash
 
@@ -46,7 +49,7 @@ REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MOST_ADDRESSES = 10_000
 LONGEST_LEASE = 24 * 3600
 
-Operation = Callable[[Ledger, Campaign, str, Any], dict[str, Any]]
+Operation = Callable[[Ledger, Campaign, str, Any], Any]
 
 
 class RateLimit:
@@ -98,7 +101,7 @@ def application(
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     limit, connections, log = limit or RateLimit(), connections or Connections(), log or LimitedLog()
     trusted = Proxies(frozenset(proxies))
-    any_campaign = campaigns[names[0]]
+    any_campaign, overviews = campaigns[names[0]], Overviews(campaigns)
 
     def answer(role: Role, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
@@ -108,17 +111,18 @@ def application(
             wait = limit.wait(f"{address} known" if connections.knows(client) else address)
             if wait:
                 return _too_many(wait)
-            campaign = campaigns.get(request.path_params["name"])
+            name = request.path_params.get("name")
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             if scheme.lower() != "bearer" or not token:
                 return _error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
             # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
             # So does the time that it takes.
             try:
-                bearer = await run_in_threadpool((campaign or any_campaign).role_of, token)
+                asked = campaigns.values() if name is None else [campaigns.get(name, any_campaign)]
+                roles = await run_in_threadpool(_roles, asked, token)
             except LedgerError as error:
                 return _unavailable(log, address, error)
-            if campaign is None or bearer is None:
+            if name not in (None, *campaigns) or not roles:
                 log.say(address, "a request with a wrong name or token")
                 return _error(403, "no campaign here has this name and this token: check both")
             if not connections.knows(client):
@@ -126,6 +130,7 @@ def application(
                 wait = limit.wait(f"{address} known")
                 if wait:
                     return _too_many(wait)
+            campaign, bearer = next(iter(roles.items()))
             if not bearer.includes(role):
                 return _error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one")
             try:
@@ -152,12 +157,17 @@ def application(
 
         return respond
 
+    def listed(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> Any:
+        return overviews.listed(list(_roles(campaigns.values(), token)))
+
     def route(path: str, method: str, role: Role, operation: Operation) -> Route:
         return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
 
     return Starlette(
         routes=[
+            Route("/campaigns", answer(Role.READER, listed), methods=["GET"]),
             route("", "GET", Role.READER, _info),
+            route("/status", "GET", Role.READER, overviews.status),
             route("/workers", "POST", Role.WORKER, _enrol),
             route("/departures", "POST", Role.WORKER, _leave),
             route("/leases", "POST", Role.WORKER, _lease),
@@ -169,6 +179,12 @@ def application(
             route("/retries", "POST", Role.ADMIN, _retry),
         ]
     )
+
+
+def _roles(campaigns: Iterable[Campaign], token: str) -> dict[Campaign, Role]:
+    """The campaigns that a token opens, with its role there."""
+    roles = {campaign: campaign.role_of(token) for campaign in campaigns}
+    return {campaign: role for campaign, role in roles.items() if role is not None}
 
 
 class TooLarge(Exception):

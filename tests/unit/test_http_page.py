@@ -100,7 +100,7 @@ def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:
         got = farm.ask(method, path, Role(role), document)
         assert got.status_code == 200, (section, got.text)
         assert shape(got.json()) == shape(answer), section
-        for number, lease in enumerate(got.json().get("leases", []), 1):
+        for number, lease in enumerate(got.json()["leases"] if section == "lease-tasks" else [], 1):
             leases[number] = wire.lease_of(lease)
     assert len(leases) == 3
     assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1}

@@ -67,6 +67,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.progress)
     call(campaign.standing)
     call(campaign.rechecks)
+    assert call(campaign.overview).tasks.total == TASKS
     call(campaign.task_records)
     call(campaign.task_records, TaskState.DONE)
     call(ledger.leave, "a", Ending.FINISHED)

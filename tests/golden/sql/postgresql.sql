@@ -853,7 +853,7 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(lot)s)
 RETURNING witness.id;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -870,7 +870,7 @@ AND event.kind = %(kind_1)s::VARCHAR
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1010,7 +1010,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -1018,7 +1018,7 @@ WHERE result.campaign_id = %(campaign)s::INTEGER
 AND voter.distrusted IS NOT NULL;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks
+-- Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -1028,13 +1028,13 @@ WHERE voter.distrusted IS NOT NULL) AS distrust
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
 AND result.lot < %(share)s;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1049,7 +1049,7 @@ WHERE result.campaign_id = %(campaign)s::INTEGER
 AND voter_1.distrusted IS NOT NULL
 AND result.lot < %(share)s) AS anon_1;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index, result.value, result.residue, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1175,14 +1175,14 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
--- Campaign.progress, Campaign.standing
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
 WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state IN (%(state_1_1)s::VARCHAR, %(state_1_2)s::VARCHAR, %(state_1_3)s::VARCHAR)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks
+-- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1222,6 +1222,130 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- Campaign.overview
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS attempts, (SELECT max(attempt.ended) AS max_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS last_ended
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
+
+-- Campaign.overview
+SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
+    attempt.seconds
+FROM attempt
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL;
+
+-- Campaign.overview
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
+    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE
+    %(param_1)s END) AS seconds
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.outcome != %(outcome_1)s::VARCHAR
+GROUP BY attempt.worker_id, attempt.outcome;
+
+-- Campaign.overview
+SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+WHERE worker.last_seen > %(since)s
+AND attempt.ended >= coalesce((SELECT attempt_1.ended
+FROM attempt AS attempt_1
+WHERE attempt_1.worker_id = worker.id
+AND attempt_1.ended IS NOT NULL
+ORDER BY attempt_1.ended DESC
+LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
+AND attempt.campaign_id = %(campaign)s::INTEGER
+AND result.attempt_id = attempt.id
+AND result.seconds > %(seconds_1)s::INTEGER
+GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
+AND result.lot < %(share)s;
+
+-- Campaign.overview
+SELECT count(event.id) AS count_1
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+AND event.kind = %(kind_1)s::VARCHAR;
+
+-- Campaign.overview
+WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SELECT steps.step +
+    %(step_1)s::INTEGER AS anon_1
+FROM steps
+WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
+    AS at
+FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
+FROM worker
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_3)s::INTEGER) = %(campaign)s::INTEGER) SELECT points.step, count(*) AS count_1
+FROM points
+JOIN workers ON workers.started <= points.at
+WHERE (EXISTS (SELECT anon_2.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended > points.at
+AND attempt.campaign_id = %(campaign)s::INTEGER
+ORDER BY attempt.ended
+LIMIT %(param_4)s::INTEGER) AS anon_2
+WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended IS NULL
+AND attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.granted <= points.at))
+GROUP BY points.step;
+
+-- Campaign.overview
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = %(campaign)s::INTEGER
+ORDER BY event.id DESC
+LIMIT %(param_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,

@@ -825,7 +825,7 @@ UPDATE voter
 SET valid=(voter.valid + ?)
 WHERE voter.id = ?;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -842,7 +842,7 @@ AND event.kind = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -971,7 +971,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = ?;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
 JOIN voter ON voter.id = result.voter_id
@@ -979,7 +979,7 @@ WHERE result.campaign_id = ?
 AND voter.distrusted IS NOT NULL;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks
+-- Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -989,13 +989,13 @@ WHERE voter.distrusted IS NOT NULL) AS distrust
 FROM campaign
 WHERE campaign.id = ?;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = ?
 AND result.lot < ?;
 
--- Campaign.results, Campaign.replication, Campaign.progress
+-- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1010,7 +1010,7 @@ WHERE result.campaign_id = ?
 AND voter_1.distrusted IS NOT NULL
 AND result.lot < ?) AS anon_1;
 
--- Campaign.results
+-- Campaign.results, Campaign.overview
 SELECT result.task_index, result.value, result.residue, result.evaluated
 FROM result
 WHERE result.campaign_id = ?
@@ -1122,14 +1122,14 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
--- Campaign.progress, Campaign.standing
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
 WHERE task.campaign_id = ?
 AND task.state IN (?, ?, ?)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks
+-- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1168,6 +1168,128 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
+
+-- Campaign.overview
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- Campaign.overview
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS attempts, (SELECT max(attempt.ended) AS max_1
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL) AS last_ended
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT ? OFFSET ?) = ?;
+
+-- Campaign.overview
+SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
+    attempt.seconds
+FROM attempt
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL;
+
+-- Campaign.overview
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
+    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE ?
+    END) AS seconds
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.outcome != ?
+GROUP BY attempt.worker_id, attempt.outcome;
+
+-- Campaign.overview
+SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+JOIN task ON task.campaign_id = attempt.campaign_id
+AND task.task_index = attempt.task_index
+JOIN result ON result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+WHERE worker.last_seen > ?
+AND attempt.ended >= coalesce((SELECT attempt_1.ended
+FROM attempt AS attempt_1
+WHERE attempt_1.worker_id = worker.id
+AND attempt_1.ended IS NOT NULL
+ORDER BY attempt_1.ended DESC
+LIMIT ? OFFSET ?), ?)
+AND attempt.campaign_id = ?
+AND result.attempt_id = attempt.id
+AND result.seconds > ?
+GROUP BY worker.id HAVING count(*) >= ?;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = ?
+AND result.listed = 1
+AND result.lot < ?;
+
+-- Campaign.overview
+SELECT count(event.id) AS count_1
+FROM event
+WHERE event.campaign_id = ?
+AND event.kind = ?;
+
+-- Campaign.overview
+WITH RECURSIVE steps(step) AS (SELECT ? AS step UNION ALL SELECT steps.step + ? AS anon_1
+FROM steps
+WHERE steps.step < ?), points AS (SELECT steps.step AS step, ? + ? * steps.step AS at
+FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
+FROM worker
+WHERE (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT ? OFFSET ?) = ?) SELECT points.step, count(*) AS count_1
+FROM points
+JOIN workers ON workers.started <= points.at
+WHERE (EXISTS (SELECT anon_2.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended > points.at
+AND attempt.campaign_id = ?
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) AS anon_2
+WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = workers.id
+AND attempt.ended IS NULL
+AND attempt.campaign_id = ?
+AND attempt.granted <= points.at))
+GROUP BY points.step;
+
+-- Campaign.overview
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = ?
+ORDER BY event.id DESC
+LIMIT ? OFFSET ?;
+
+-- Campaign.overview
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = ?;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,

@@ -1,0 +1,38 @@
+"""The overview of a campaign: how far, how fast, until when, who works, and what went wrong.
+
+Nothing else computes speeds, times that remain, or warnings.
+"""
+
+from db.overview.documents import iso, of_document, to_document
+from db.overview.records import (
+    Checked,
+    Eta,
+    Happened,
+    Overview,
+    Parts,
+    Preempted,
+    Presence,
+    Speed,
+    Warned,
+    WarningKind,
+    WorkerView,
+)
+from db.overview.watch import Watch
+
+__all__ = [
+    "Checked",
+    "Eta",
+    "Happened",
+    "Overview",
+    "Parts",
+    "Preempted",
+    "Presence",
+    "Speed",
+    "Warned",
+    "WarningKind",
+    "Watch",
+    "WorkerView",
+    "iso",
+    "of_document",
+    "to_document",
+]

@@ -1,0 +1,204 @@
+"""The workers of a campaign: what a ledger knows of each of them.
+
+One start of a worker serves one campaign: it belongs to those of its first attempt and of its last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    Row,
+    ScalarSelect,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+
+from db.models import Attempt, Result, Task, Voter, Worker
+from db.overview.figures import FEWEST_RESULTS, Arrival
+from db.states import Outcome, TaskState
+from db.transitions import CAMPAIGN
+
+SEEN_SECONDS = 120.0
+"""How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
+LAST_RESULTS = 20
+"""Of a worker, which show how fast its device is."""
+SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running attempt.
+
+    Attributes:
+        task: what it evaluates.
+        worker: whose it is.
+        work: of its task.
+        again: whether its task is done, and it evaluates it again.
+        granted: when.
+        has_begun: whether its worker told steps of it.
+        seconds: how long its lease lasts after a renewal.
+    """
+
+    task: int
+    worker: str
+    work: float
+    again: bool
+    granted: float
+    has_begun: bool
+    seconds: float
+
+
+def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
+    """The campaign of a worker's attempt that comes first in an order."""
+    return (
+        select(Attempt.campaign_id)
+        .where(Attempt.worker_id == Worker.id)
+        .order_by(order)
+        .limit(1)
+        .correlate(Worker)
+        .scalar_subquery()
+    )
+
+
+OF_CAMPAIGN: ColumnElement[bool] = or_(
+    _campaign_of(Attempt.ended) == CAMPAIGN, _campaign_of(Attempt.ended.desc()) == CAMPAIGN
+)
+"""Whether a worker belongs to the campaign."""
+
+
+def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
+    ended = Attempt.worker_id == Worker.id, Attempt.ended.is_not(None)
+    return select(value).where(*ended).correlate(Worker).scalar_subquery()
+
+
+_WORKERS = (
+    select(
+        Worker.__table__,
+        Voter.kind,
+        Voter.distrusted,
+        _of_worker(func.count()).label("attempts"),
+        _of_worker(func.max(Attempt.ended)).label("last_ended"),
+    )
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .where(OF_CAMPAIGN)
+)
+
+
+def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
+    """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
+    return list(connection.execute(_WORKERS, {"campaign": campaign_id}))
+
+
+_RUNNING = (
+    select(
+        Attempt.task_index,
+        Attempt.worker_id,
+        Task.work,
+        Task.state,
+        Attempt.granted,
+        Attempt.steps,
+        Attempt.seconds,
+    )
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
+)
+
+
+def running(connection: Connection, campaign_id: int) -> list[Running]:
+    """The running attempts of a campaign."""
+    return [
+        Running(
+            row.task_index,
+            row.worker_id,
+            row.work,
+            row.state == TaskState.DONE,
+            row.granted,
+            row.steps is not None,
+            row.seconds or 0.0,
+        )
+        for row in connection.execute(_RUNNING, {"campaign": campaign_id})
+    ]
+
+
+# Only from workers that were seen since: the index of attempts is that of their workers.
+_ARRIVALS = (
+    select(Attempt.worker_id, Attempt.ended, Task.work)
+    .select_from(Worker)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(
+        Worker.last_seen > SINCE - SEEN_SECONDS,
+        Attempt.ended > SINCE,
+        Attempt.campaign_id == CAMPAIGN,
+        # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
+        or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
+    )
+)
+
+
+def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
+    """The results of a campaign that arrived after a time."""
+    rows = connection.execute(_ARRIVALS, {"campaign": campaign_id, "since": since})
+    return [Arrival(row.worker_id, row.ended, row.work) for row in rows]
+
+
+_other = Attempt.__table__.alias()
+_LAST_BUT_SOME = (
+    select(_other.c.ended)
+    .where(_other.c.worker_id == Worker.id, _other.c.ended.is_not(None))
+    .order_by(_other.c.ended.desc())
+    .limit(1)
+    .offset(LAST_RESULTS - 1)
+    .correlate(Worker)
+    .scalar_subquery()
+)
+_PACES = (
+    select(Worker.id, func.sum(Task.work).label("work"), func.sum(Result.seconds).label("seconds"))
+    .select_from(Worker)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .join(Result, and_(Result.campaign_id == Attempt.campaign_id, Result.task_index == Attempt.task_index))
+    .where(
+        Worker.last_seen > SINCE,
+        Attempt.ended >= func.coalesce(_LAST_BUT_SOME, 0.0),
+        Attempt.campaign_id == CAMPAIGN,
+        Result.attempt_id == Attempt.id,
+        Result.seconds > 0,
+    )
+    .group_by(Worker.id)
+    .having(func.count() >= FEWEST_RESULTS)
+)
+
+
+def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
+    """Work per second of computing of the last results of each worker that was seen after a time."""
+    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
+    return {row.id: row.work / row.seconds for row in rows}
+
+
+_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
+# Through the workers: their index has all that is asked, and the rows of the attempts need not be read.
+_NOT_DONE = (
+    select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
+    .select_from(Worker)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(OF_CAMPAIGN, Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .group_by(Attempt.worker_id, Attempt.outcome)
+)
+
+
+def not_done(connection: Connection, campaign_id: int) -> list[Row[Any]]:
+    """(worker, outcome, number, seconds) of the attempts of a campaign's workers that are not done.
+
+    The seconds are those from the start of computing, or else from the grant, to the end.
+    """
+    return list(connection.execute(_NOT_DONE, {"campaign": campaign_id}))

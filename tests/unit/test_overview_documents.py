@@ -1,0 +1,117 @@
+"""An overview as JSON and back, and documents that are none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from db.fields import BadMessage
+from db.overview import (
+    Checked,
+    Eta,
+    Happened,
+    Overview,
+    Parts,
+    Preempted,
+    Presence,
+    Speed,
+    Warned,
+    WarningKind,
+    WorkerView,
+    iso,
+    of_document,
+    to_document,
+)
+
+WORKER = WorkerView(
+    "0f3a29c4",
+    "node-17",
+    "4711",
+    "cuda",
+    "NVIDIA H200",
+    16,
+    1,
+    "1234_7",
+    100.0,
+    200.0,
+    Presence.ENDED,
+    "preempted",
+    0,
+    12,
+    2.5,
+    0.5,
+    Preempted(2, 30.5),
+)
+OVERVIEW = Overview(
+    campaign="seven",
+    uuid="7f85cd80-6e67-4bfa-953c-935345cdb430",
+    problem="langford-7",
+    method="polyphase",
+    depth=8,
+    seed=0,
+    created=90.0,
+    finished=None,
+    now=250.0,
+    tasks=Parts(10, 4, 2, 3, 1, 1),
+    work=Parts(1.0, 0.4, 0.2, 0.3, 0.1, 0.1),
+    speed=Speed(5.0, 4.0, 60.5, "points", 60.0),
+    eta=Eta(100.0, 340.0, 380.0),
+    workers=(WORKER, replace(WORKER, state=Presence.WORKING, ending=None, device_model=None, slurm=None)),
+    workers_left_out=3,
+    warnings=(Warned(WarningKind.SET_ASIDE, "1 task is set aside"),),
+    timeline=((100.0, 1), (110.0, 2)),
+    events=(Happened(91.0, "created", ""),),
+    attempts={"done": 4, "running": 2},
+    checked=Checked(0.5, 2, 1, 1, 0),
+    count=10**30,
+    agrees=None,
+)
+
+
+def test_an_overview_comes_back_from_its_document() -> None:
+    document = json.loads(json.dumps(to_document(OVERVIEW)))
+    assert of_document(document) == OVERVIEW
+    assert document["count"] == str(10**30)
+    assert document["workers"][0]["id"] == WORKER.worker_id
+    bare = replace(
+        OVERVIEW, eta=None, count=None, finished=240.0, speed=Speed(None, None, None, "nodes"), agrees=True
+    )
+    assert of_document(json.loads(json.dumps(to_document(bare)))) == bare
+
+
+@pytest.mark.parametrize(("at", "shown"), [(1e9 + 0.9, "2001-09-09T01:46:40Z"), (1e30, "9999-12-31T23:59:59Z")])
+def test_times_are_texts_in_utc(at: float, shown: str) -> None:
+    assert iso(at) == shown
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Overview)])
+def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
+    document = to_document(OVERVIEW)
+    with pytest.raises(BadMessage):
+        of_document({key: value for key, value in document.items() if key != name})
+    with pytest.raises(BadMessage):
+        of_document({**document, name: [[]]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"uuid": 7},
+        {"now": "yesterday"},
+        {"count": "-1"},
+        {"count": "٣"},
+        {"tasks": {}},
+        {"speed": {"now": "fast"}},
+        {"timeline": [["2001-09-09T01:46:40Z"]]},
+        {"warnings": [{"kind": "fire", "text": ""}]},
+        {"workers": [{}]},
+        {"attempts": [1]},
+        {"more": 1},
+    ],
+)
+def test_other_documents_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(BadMessage):
+        of_document(to_document(OVERVIEW) | change)
