@@ -203,7 +203,7 @@ class Attempt(Base):
             postgresql_where=ALONE["postgresql"],
         ),
         Index("attempt_task", "campaign_id", "task_index"),
-        Index("attempt_worker", "worker_id", "ended"),
+        Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int]

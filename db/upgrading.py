@@ -9,6 +9,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine
 
+from db import views
 from db.dialects import alone
 from db.errors import WrongSchema
 
@@ -30,6 +31,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
         # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
         alone(connection, MAKING)
         config.attributes["connection"] = connection
+        views.drop(connection)
         try:
             command.upgrade(config, schema)
         except CommandError as error:
@@ -37,3 +39,4 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
                 f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
                 "use the version that wrote it"
             ) from error
+        views.create(connection)

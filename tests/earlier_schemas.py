@@ -1,7 +1,12 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
+from db.views import VIEWS
+
 UNDONE = {
     "0010": [
+        *(f"DROP VIEW {view.name}" for view in VIEWS),
+        "DROP INDEX attempt_worker",
+        "CREATE INDEX attempt_worker ON attempt (worker_id, ended)",
         "ALTER TABLE attempt DROP COLUMN began",
         *(
             f"ALTER TABLE worker DROP COLUMN {column}"

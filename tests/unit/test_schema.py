@@ -15,6 +15,7 @@ from db import Database, Ledger
 from db.errors import WrongSchema
 from db.models import Base
 from db.schema import MIGRATIONS, SCHEMA
+from db.views import VIEWS
 from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database
@@ -72,6 +73,10 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
         assert all(before.values())
         now = {table: set(names) for table, names in columns(database).items()}
         assert now == {table.name: set(table.columns.keys()) for table in Base.metadata.sorted_tables}
+        for view in VIEWS:
+            with database.reading() as connection:
+                read = connection.execute(text(f"SELECT * FROM {view.name}"))
+                assert list(read.keys()) == list(view.columns)
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
         if version < "0008":

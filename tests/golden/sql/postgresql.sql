@@ -1,6 +1,21 @@
 -- Ledger, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS throughput;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Ledger, db.copying.copy, Database
+DROP VIEW IF EXISTS disagreements;
+
 -- Ledger, db.copying.copy
 CREATE TABLE campaign ( id SERIAL NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT(53) NOT NULL, created
@@ -105,7 +120,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy
+-- Ledger, db.copying.copy, Database
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -321,6 +336,124 @@ ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
 -- Ledger, db.copying.copy, Database
 ALTER TABLE attempt ADD COLUMN began FLOAT(53);
+
+-- Ledger, db.copying.copy, Database
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
+    task.failures, task.deaths, (SELECT count(*) AS count_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index) AS attempts, attempt.outcome, to_char(to_timestamp(attempt.granted)
+    AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS granted, to_char(to_timestamp(attempt.began) AT TIME
+    ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS began, to_char(to_timestamp(attempt.ended) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended, result.seconds, result.value, CASE WHEN
+    (result.confirmed_by IS NOT NULL) THEN 1 WHEN (result.attempt_id IS NOT NULL) THEN 0 END AS confirmed,
+    result.doubt, attempt.worker_id AS worker, worker.host, worker.device_kind, worker.device_model, CASE WHEN
+    (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE worker.slurm_job || '_' || CAST(worker.slurm_index
+    AS VARCHAR) END AS slurm
+FROM task
+JOIN campaign ON campaign.id = task.campaign_id
+LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id
+AND result.task_index = task.task_index
+LEFT OUTER JOIN attempt ON attempt.id = coalesce(result.attempt_id, (SELECT max(attempt_1.id) AS max_1
+FROM attempt AS attempt_1
+WHERE attempt_1.campaign_id = task.campaign_id
+AND attempt_1.task_index = task.task_index))
+LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW worker_overview AS SELECT worker.id AS worker, (SELECT campaign.name
+FROM campaign
+JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
+WHERE attempt_1.worker_id = worker.id
+LIMIT 1) AS campaign, worker.host, worker.process, worker.device_kind, worker.device_model, worker.cores,
+    worker.processes, worker.kernels, CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE
+    worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm,
+    to_char(to_timestamp(worker.started) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
+    to_char(to_timestamp(worker.last_seen) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_seen,
+    to_char(to_timestamp(worker.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended,
+    worker.ending, to_char(to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    AS distrusted, coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done,
+    coalesce(numbers.released, 0) AS released, coalesce(numbers.preempted, 0) AS preempted,
+    coalesce(numbers.expired, 0) AS expired, coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS
+    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds,
+    coalesce(numbers.lost_seconds, 0) AS lost_seconds
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END)
+    AS leased, sum(CASE WHEN (attempt.outcome = 'done') THEN 1 ELSE 0 END) AS done, sum(CASE WHEN
+    (attempt.outcome = 'released') THEN 1 ELSE 0 END) AS released, sum(CASE WHEN (attempt.outcome = 'preempted')
+    THEN 1 ELSE 0 END) AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired,
+    sum(CASE WHEN (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome =
+    'died') THEN 1 ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS
+    superseded, sum(CASE WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended -
+    coalesce(attempt.began, attempt.granted) ELSE 0.0 END) AS busy_seconds, sum(CASE WHEN (attempt.ended IS NULL
+    OR attempt.outcome IN ('done', 'superseded')) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began,
+    attempt.granted) END) AS lost_seconds
+FROM attempt
+GROUP BY attempt.worker_id) AS numbers ON numbers.worker_id = worker.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW throughput AS SELECT campaign.name AS campaign, to_char(to_timestamp(CAST(minutes.minute * 60 AS
+    FLOAT(53))) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS minute, minutes.tasks, minutes.work,
+    minutes.seconds
+FROM campaign
+JOIN (SELECT result.campaign_id AS campaign_id, CAST(floor(result.accepted / 60) AS BIGINT) AS minute, count(*)
+    AS tasks, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM result
+JOIN task ON task.campaign_id = result.campaign_id
+AND task.task_index = result.task_index
+WHERE (result.voter_id NOT IN (SELECT voter.id
+FROM voter
+WHERE voter.kind != 'worker'))
+GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id) AS minutes ON minutes.campaign_id =
+    campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW lost_time AS SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds,
+    lost.longest, to_char(to_timestamp(lost.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS
+    first, to_char(to_timestamp(lost.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last
+FROM campaign
+JOIN (SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts,
+    sum(attempt.ended - coalesce(attempt.began, attempt.granted)) AS seconds, max(attempt.ended -
+    coalesce(attempt.began, attempt.granted)) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS
+    last
+FROM attempt
+WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+AND NOT (EXISTS (SELECT result.attempt_id
+FROM result
+WHERE result.campaign_id = attempt.campaign_id
+AND result.task_index = attempt.task_index
+AND result.attempt_id = attempt.id))
+AND NOT (EXISTS (SELECT witness.attempt_id
+FROM witness
+WHERE witness.campaign_id = attempt.campaign_id
+AND witness.task_index = attempt.task_index
+AND witness.attempt_id = attempt.id))
+GROUP BY attempt.campaign_id, attempt.outcome) AS lost ON lost.campaign_id = campaign.id;
+
+-- Ledger, db.copying.copy, Database
+CREATE VIEW disagreements AS SELECT campaign.name AS campaign, result.task_index AS task, result.doubt,
+    result.value AS accepted_value, to_char(to_timestamp(result.accepted) AT TIME ZONE 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS accepted_at, accepted_attempt.worker_id AS accepted_worker,
+    accepted_worker.host AS accepted_host, accepted_worker.device_model AS accepted_device,
+    accepted_worker.kernels AS accepted_kernels, witness.value AS other_value,
+    to_char(to_timestamp(witness.accepted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_at,
+    other_attempt.worker_id AS other_worker, other_worker.host AS other_host, other_worker.device_model AS
+    other_device, other_worker.kernels AS other_kernels, to_char(to_timestamp(voter.distrusted) AT TIME ZONE
+    'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS other_distrusted
+FROM witness
+JOIN result ON result.campaign_id = witness.campaign_id
+AND result.task_index = witness.task_index
+JOIN campaign ON campaign.id = witness.campaign_id
+JOIN attempt AS accepted_attempt ON accepted_attempt.id = result.attempt_id
+JOIN worker AS accepted_worker ON accepted_worker.id = accepted_attempt.worker_id
+JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
+JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
+LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
+WHERE witness.value != result.value;
 
 -- Ledger.uuid
 SELECT ledger.uuid
