@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from db import Campaign
 from db.history import History, PastWorker
+from db.overview import Eta
 from jobs.agreement import Agreement, agreement
 from jobs.report import exported
 from jobs.report.numbers import Numbers, numbers
@@ -26,6 +27,7 @@ from jobs.report.timeline import (
     throughput,
     without_overlap,
 )
+from jobs.report.words import instant
 from jobs.run import result
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, merge, plan_of
@@ -79,6 +81,7 @@ class Evidence:
         kernels: hash of the code that computes here.
         missing: what the source of the report does not know, in words.
         forecast: when an unfinished campaign will be done, in words; empty where nobody can say.
+        warnings: what an operator of an unfinished campaign should look at, in words.
     """
 
     history: History
@@ -89,6 +92,7 @@ class Evidence:
     kernels: str
     missing: tuple[str, ...]
     forecast: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -184,7 +188,11 @@ def of_campaign(campaign: Campaign) -> Evidence:
         count, pending = result(campaign), ""
     except LangfordError as error:
         count, pending = None, str(error)
-    return _evidence(history, campaign.plan.work, count, pending, missing)
+    found = _evidence(history, campaign.plan.work, count, pending, missing)
+    if len(history.results.task) == history.tasks:
+        return found
+    now = campaign.overview()
+    return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
 
 
 def of_files(files: Sequence[Path]) -> Evidence:
@@ -199,6 +207,13 @@ def of_files(files: Sequence[Path]) -> Evidence:
     except LangfordError as error:
         count, pending = None, str(error)
     return _evidence(history, plan.work, count, pending, exported.lacks(history))
+
+
+def _forecast(eta: Eta | None) -> str:
+    """When a campaign will be done, in words."""
+    if eta is None:
+        return ""
+    return f"At the present speed all are done between {instant(eta.earliest)} and {instant(eta.latest)} UTC."
 
 
 def _evidence(history: History, work: Times, count: Count | None, pending: str, missing: Sequence[str]) -> Evidence:

@@ -212,7 +212,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     labelled: set[str] = set()
     for row, worker in enumerate(shown):
         kind = worker.worker.device_kind
-        label = None if kind in labelled else {"cpu": "on a processor", "cuda": "on GPUs"}.get(kind, kind)
+        label = None if kind in labelled else {"cpu": "CPU", "cuda": "GPU"}.get(kind, kind)
         labelled.add(kind)
         axes.barh(
             [row] * len(worker.starts),

@@ -54,6 +54,7 @@ def summary(evidence: Evidence) -> str:
 
 def _blocks(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(summary(evidence))
+    yield from (Remark(text, bad=True) for text in evidence.warnings)
     lost = evidence.numbers.lost
     if evidence.history.attempts is None or lost is None:
         return

@@ -17,9 +17,9 @@ SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 REFERENCE = re.compile(r"#([\w-]+)")
 
 
-def standing_alone(name: str, evidence: Evidence, size: Format) -> bytes:
+def standing_alone(name: str, evidence: Evidence) -> bytes:
     """A figure as the content of a file."""
-    return _drawn(draw(name, evidence, PAPER, size), name)
+    return _drawn(draw(name, evidence, PAPER), name)
 
 
 def inline(name: str, evidence: Evidence, size: Format, prefix: str) -> str:

@@ -64,6 +64,16 @@ COMMANDS = {
         "Take exported results into a ledger; repeating it changes nothing.",
         CAMPAIGNS,
     ),
+    "query": LazyCommand(
+        "langford.cli.query:query",
+        "Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet.",
+        CAMPAIGNS,
+    ),
+    "report": LazyCommand(
+        "langford.cli.report:report",
+        "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
+        CAMPAIGNS,
+    ),
     "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
         "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come.", FARM
