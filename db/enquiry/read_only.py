@@ -88,22 +88,17 @@ def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: flo
 @contextmanager
 def answering(database: Database, seconds: float) -> Iterator[Connection]:
     """A transaction on a connection that cannot write, for so many seconds; raises as :func:`ask_sql`."""
-    try:
-        with _connected(database) as connection, _limited(connection, seconds):
-            yield connection
-    except sqlite3.Warning as error:
-        raise _translated(error) from error
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise
-        raise _translated(error.orig or error) from error
-
-
-def _connected(database: Database) -> Any:
-    """A transaction, of which Postgres knows that it only reads."""
-    if database.engine.dialect.name == "sqlite":
-        return database.reading()
-    return database.reading(snapshot=True, options={"postgresql_readonly": True})
+    options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
+    with database.reading(snapshot=True, options=options) as connection:
+        try:
+            with _limited(connection, seconds):
+                yield connection
+        except sqlite3.Warning as error:
+            raise _translated(error) from error
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise
+            raise _translated(error.orig or error) from error
 
 
 @contextmanager
