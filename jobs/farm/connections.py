@@ -104,11 +104,17 @@ class Connections:
         # Ordered by their age.
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
+        self._by_client: dict[tuple[str, int], Connection] = {}
         self._known: set[tuple[str, int]] = set()
 
-    def opened(self, connection: Connection) -> bool:
-        """Note a new connection; returns whether another one was closed for it, or itself."""
+    def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
+        """Note a new connection; returns whether another one was closed for it, or itself.
+
+        ``client``: its other end.
+        """
         self._open += 1
+        if client is not None:
+            self._by_client[client] = connection
         peers = self._by_address.setdefault(connection.address, {})
         self._strangers[connection] = peers[connection] = None
         crowded = len(peers) > self._most_per_address and connection.address not in self._proxies
@@ -129,15 +135,14 @@ class Connections:
         self._forget(connection)
         if client is not None:
             self._known.discard(client)
+            self._by_client.pop(client, None)
 
     def vouch(self, client: tuple[str, int]) -> None:
-        """Note that a right token came from this end of a connection."""
+        """Note that a right token came from this end of a connection: it is a stranger's no more."""
+        # Now, and not with the answer: that to a dashboard may last for days.
         self._known.add(client)
-
-    def settle(self, connection: Connection, client: tuple[str, int] | None) -> None:
-        """Count a connection among the strangers no more, when a right token came from its end."""
-        if client in self._known:
-            self._forget(connection)
+        if client in self._by_client:
+            self._forget(self._by_client[client])
 
     def knows(self, client: tuple[str, int]) -> bool:
         """Whether a right token has come from this end of a connection."""

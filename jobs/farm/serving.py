@@ -18,8 +18,9 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jobs.farm.connections import Connections, LimitedLog, network_of
+from jobs.farm.streams import Streams
 
-HEADER_SECONDS, BODY_SECONDS, HANDSHAKE_SECONDS = 10.0, 60.0, 10.0
+HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS, HANDSHAKE_SECONDS = 10.0, 60.0, 30.0, 10.0
 LONGEST_HEADERS = 16 * 1024
 MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
@@ -34,12 +35,14 @@ class Serving:
         key: file with its private key.
         header_seconds: time for the headers of a request, from the start of a connection on.
         body_seconds: time for the body of a request.
+        taking_seconds: time for the other end to take what waits for it; a computer that was closed takes nothing.
     """
 
     certificate: str | None = None
     key: str | None = None
     header_seconds: float = HEADER_SECONDS
     body_seconds: float = BODY_SECONDS
+    taking_seconds: float = TAKING_SECONDS
 
 
 class GuardedProtocol(H11Protocol):
@@ -57,6 +60,7 @@ class GuardedProtocol(H11Protocol):
         super().__init__(*arguments, **options)
         self._guard, self._log, self._serving = connections, log, serving
         self._timer: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
         self._awaited: object = None
 
     @property
@@ -71,7 +75,7 @@ class GuardedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self.address = network_of(self.client[0] if self.client else "")
-        if self._guard.opened(self):
+        if self._guard.opened(self, self.client):
             self._log.say(self.address, "too many connections without a token: the oldest is closed")
         self._wait()
 
@@ -79,12 +83,18 @@ class GuardedProtocol(H11Protocol):
         super().data_received(data)
         self._wait()
 
-    def on_response_complete(self) -> None:
-        self._guard.settle(self, self.client)
-        super().on_response_complete()
+    def pause_writing(self) -> None:
+        """The other end takes less than it gets: it has some time to take more."""
+        super().pause_writing()
+        self._taking = self.loop.call_later(self._serving.taking_seconds, self.abort)
+
+    def resume_writing(self) -> None:
+        self._stop_taking()
+        super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_taking()
         self._guard.closed(self, self.client)
         super().connection_lost(exc)
 
@@ -105,6 +115,24 @@ class GuardedProtocol(H11Protocol):
             self._timer.cancel()
             self._timer = None
 
+    def _stop_taking(self) -> None:
+        if self._taking is not None:
+            self._taking.cancel()
+            self._taking = None
+
+
+class Server(uvicorn.Server):
+    """A server that ends what would never end by itself, before it waits for all answers to be sent."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams | None) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._streams is not None:
+            self._streams.close()
+        await super().shutdown(sockets)
+
 
 class GuardedLoop(asyncio.SelectorEventLoop):
     """An event loop whose TLS handshakes take no longer than a request's headers."""
@@ -116,7 +144,12 @@ class GuardedLoop(asyncio.SelectorEventLoop):
 
 
 def serve(
-    application: Starlette, connections: Connections, log: LimitedLog, listener: socket.socket, serving: Serving
+    application: Starlette,
+    connections: Connections,
+    log: LimitedLog,
+    listener: socket.socket,
+    serving: Serving,
+    streams: Streams | None = None,
 ) -> None:
     """Serve an application on a socket that listens, until SIGINT or SIGTERM."""
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
@@ -136,7 +169,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = uvicorn.Server(config)
+    server = Server(config, streams)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say("this server", str(context.get("message")), context.get("exception"))

@@ -200,6 +200,7 @@ def serve(
     try:
         from jobs.farm import server, serving
         from jobs.farm.connections import Connections, LimitedLog
+        from jobs.farm.streams import Streams
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
@@ -213,8 +214,9 @@ def serve(
             for name in names:
                 ledger.campaign(name).set_recheck_share(replicate)
         connections, log = Connections(proxies=proxies), LimitedLog()
-        application = server.application(ledger, names, None, connections, log, proxies)
-        serving.serve(application, connections, log, listener, serving.Serving(certificate, key))
+        streams = Streams(log)
+        application = server.application(ledger, names, None, connections, log, proxies, streams)
+        serving.serve(application, connections, log, listener, serving.Serving(certificate, key), streams)
 
 
 @click.command(

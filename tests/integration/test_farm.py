@@ -53,8 +53,8 @@ class Farm:
         self.processes.append(process)
         return process
 
-    def serve(self) -> subprocess.Popen[str]:
-        process = self.start("serve", NAME, "--port", str(self.port))
+    def serve(self, *more: str) -> subprocess.Popen[str]:
+        process = self.start("serve", NAME, *more, "--port", str(self.port))
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):

@@ -209,9 +209,8 @@ def test_the_oldest_idle_stranger_makes_room() -> None:
     assert [connections.opened(wire) for wire in wires] == [False, False, False, True, True]
     assert [wire.open for wire in wires] == [True, False, False, True, True]
     worker = Wire("a")
-    connections.opened(worker)
+    connections.opened(worker, ("a", 1))
     connections.vouch(("a", 1))
-    connections.settle(worker, ("a", 1))
     others = [Wire(str(number)) for number in range(20)]
     for wire in others:
         connections.opened(wire)
@@ -225,9 +224,8 @@ def test_all_connections_are_limited() -> None:
     connections.most = 3
     workers = [Wire("a") for _ in range(3)]
     for port, wire in enumerate(workers):
-        assert not connections.opened(wire)
+        assert not connections.opened(wire, ("a", port))
         connections.vouch(("a", port))
-        connections.settle(wire, ("a", port))
     late = Wire("b", busy=True)
     assert connections.opened(late)
     assert [wire.open for wire in (*workers, late)] == [True, True, True, False]

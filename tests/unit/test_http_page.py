@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ from starlette.routing import Route
 
 from db import Lease, Ledger
 from db.states import Role
-from jobs.farm import server, wire
+from jobs.farm import server, streams, wire
+from jobs.farm.connections import LimitedLog
+from jobs.farm.streams import Streams
 from tests.asgi import Client
 from tests.campaigns import NAME, new_campaign, true_deliveries
 
@@ -32,7 +35,8 @@ class Farm:
         self.ledger = Ledger(str(folder / "ledger.db"), create=True)
         self.campaign = new_campaign(self.ledger)
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
-        self.application = server.application(self.ledger, [NAME])
+        self.streams = Streams(LimitedLog())
+        self.application = server.application(self.ledger, [NAME], streams=self.streams)
         self.client = Client(self.application)
 
     def ask(self, method: str, path: str, role: Role, document: Any) -> Any:
@@ -77,6 +81,7 @@ def test_the_routes_are_those_of_the_server(farm: Farm) -> None:
 
 @pytest.mark.parametrize(("method", "path", "role", "section"), ROUTES)
 def test_a_route_wants_its_role(farm: Farm, method: str, path: str, role: str, section: str) -> None:
+    farm.streams.close()  # a stream would not end
     for own in Role:
         allowed = own.includes(Role(role))
         assert (farm.ask(method, path, own, None).status_code != 403) == allowed, own
@@ -91,7 +96,10 @@ def test_the_statuses_are_those_of_the_server() -> None:
 
 
 def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:
-    order = sorted(ROUTES, key=lambda route: PAGE.index(f"\n## {route[3].replace('-', ' ').capitalize()}\n"))
+    order = sorted(
+        (route for route in ROUTES if route[3] != "stream"),
+        key=lambda route: PAGE.index(f"\n## {route[3].replace('-', ' ').capitalize()}\n"),
+    )
     leases: dict[int, Lease] = {}
     for method, path, role, section in order:
         *requests, answer = messages(section)
@@ -104,6 +112,39 @@ def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:
             leases[number] = wire.lease_of(lease)
     assert len(leases) == 3
     assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1}
+
+
+def test_the_stream_says_what_the_status_says(farm: Farm) -> None:
+    """As lines of the real protocol; what tests ask a server in this process gets no answer before its end."""
+    sent = asyncio.run(_events(farm))
+    kinds = [re.findall(r"^event: (.*)$", event, re.MULTILINE) for event in sent]
+    assert kinds == [["version"], []]
+    assert re.findall(r"^event: (.*)$", SECTIONS["stream"], re.MULTILINE) == ["version", "alive"]
+    [data] = re.findall(r"^data: (.*)$", sent[1], re.MULTILINE)
+    [answer] = messages("status")
+    said = farm.ask("GET", "/campaigns/NAME/status", Role.READER, None).json()
+    assert shape(json.loads(data)) == shape(said)
+    assert set(said) == set(answer)
+    assert f"at most {streams.MOST_STREAMS} streams" in SECTIONS["stream"]
+
+
+async def _events(farm: Farm) -> list[str]:
+    """The events of a stream until the server closes it, after the first status."""
+    sent = bytearray()
+    headers = [(b"authorization", f"Bearer {farm.tokens[Role.READER]}".encode())]
+    path = f"/campaigns/{NAME}/stream"
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+
+    async def send(message: Any) -> None:
+        sent.extend(message.get("body", b""))
+        if b"data: {" in sent:
+            farm.streams.close()
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    await farm.application(scope, receive, send)
+    return sent.decode().rstrip("\n").split("\n\n")
 
 
 def _here(document: Any, campaign: str, leases: dict[int, Lease]) -> Any:

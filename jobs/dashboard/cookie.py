@@ -1,0 +1,46 @@
+"""The cookie in which a browser keeps the tokens of the campaigns that it watches.
+
+No script of a page can read it, no other site can make the browser send it, and it travels only over TLS where
+the server has TLS.  It opens nothing but reading, whatever the roles of its tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+MOST_TOKENS = 16
+SECONDS = 30 * 86_400
+TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
+SEPARATOR = "."
+
+
+def read(request: Request, encrypted: bool) -> list[str]:
+    """The tokens in the cookie of a request, newest first."""
+    tokens = request.cookies.get(_name(request, encrypted), "").split(SEPARATOR)
+    return [token for token in tokens if TOKEN.fullmatch(token)][:MOST_TOKENS]
+
+
+def write(request: Request, response: Response, tokens: Sequence[str], encrypted: bool) -> None:
+    """Let the browser keep tokens, newest first; without tokens, forget the cookie."""
+    response.set_cookie(
+        _name(request, encrypted),
+        SEPARATOR.join(tokens[:MOST_TOKENS]),
+        max_age=SECONDS if tokens else 0,
+        path="/",
+        secure=encrypted,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def _name(request: Request, encrypted: bool) -> str:
+    """A name of this server's own: browsers send the cookies of all ports of a host to each of them.
+
+    With the prefix, browsers take the cookie from this host over TLS only."""
+    port = request.headers.get("host", "").rpartition(":")[2]
+    prefix = "__Host-" if encrypted else ""
+    return f"{prefix}langford-{port if port.isdecimal() and port.isascii() else 'default'}"

@@ -1,0 +1,141 @@
+// The page of one campaign.
+
+import { ask, follow } from "./connection.js";
+import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
+import { NONE, duration, grouped, percent, quantity, since, time, whole } from "./format.js";
+import { Timeline } from "./timeline.js";
+import { Workers } from "./workers.js";
+
+const name = decodeURIComponent(location.pathname.split("/").at(-2));
+const [timeline, workers] = [new Timeline(), new Workers()];
+let announced = null;
+
+function show(status) {
+  const { tasks } = status;
+  heading(status);
+  progress(status);
+  eta(status);
+  figure(byId("legend"), [
+    { term: "done", dot: "done", value: whole(tasks.done) },
+    { term: "leased", dot: "leased", value: whole(tasks.leased) },
+    { term: "ready", dot: "ready", value: whole(tasks.ready) },
+    ...(tasks.set_aside ? [{ term: "set aside", dot: "set-aside", value: whole(tasks.set_aside) }] : []),
+    ...(tasks.recheck ? [{ term: "to recheck", dot: "recheck", value: whole(tasks.recheck) }] : []),
+    { term: "all tasks", className: "all", value: whole(tasks.total) },
+  ]);
+  count(status);
+  warnings(status);
+  tiles(status);
+  timeline.show(status);
+  workers.show(status);
+  log(status);
+  byId("main").removeAttribute("aria-busy");
+}
+
+/** A kind that the style sheet may know. */
+const className = (kind) => (/^[a-z_-]+$/.test(kind) ? kind : "");
+
+function heading(status) {
+  const seed = status.seed ? `, seed ${status.seed}` : "";
+  write(byId("name"), status.campaign);
+  write(byId("plan"), `${status.problem} by ${status.method}, depth ${status.depth}${seed}, since ${time(status.created)}`);
+  write(byId("uuid"), `Campaign ${status.uuid}`);
+  document.title = `${percent(status.work.done, 0)} % · ${status.campaign} · Langford`;
+}
+
+function progress({ work, tasks }) {
+  const share = percent(work.done, 2);
+  write(byId("share"), share);
+  write(byId("share-note"), " % of the work");
+  for (const part of ["done", "leased", "set_aside"]) {
+    byId(`bar-${part.replace("_", "-")}`).style.width = `${100 * work[part]}%`;
+  }
+  const bar = byId("bar");
+  bar.ariaValueNow = share;
+  bar.ariaValueText = `${share} % of the work, ${whole(tasks.done)} of ${whole(tasks.total)} tasks`;
+}
+
+function eta(status) {
+  if (status.finished) {
+    write(byId("eta"), "Done");
+    write(byId("eta-range"), `at ${time(status.finished)}, after ${duration(since(status.created, status.finished))}`);
+  } else if (status.eta) {
+    write(byId("eta"), `${duration(status.eta.seconds)} left`);
+    const [earliest, latest] = [time(status.eta.earliest), time(status.eta.latest)];
+    write(byId("eta-range"), earliest === latest ? `ends at about ${latest}` : `ends between ${earliest} and ${latest}`);
+  } else {
+    write(byId("eta"), "No estimate yet");
+    write(byId("eta-range"), "it needs results of the last minutes");
+  }
+}
+
+function count(status) {
+  byId("count-card").hidden = status.count === null;
+  if (status.count !== null) {
+    write(byId("count"), grouped(status.count));
+    const words = { true: "as published", false: "not the published count", null: "no count is published to compare with" };
+    write(byId("agrees"), words[String(status.agrees)]);
+    byId("count-card").classList.toggle("wrong", status.agrees === false);
+  }
+}
+
+function warnings({ warnings: said }) {
+  byId("warnings-section").hidden = said.length === 0;
+  keyed(
+    byId("warnings"),
+    said.map((warning, place) => ({ ...warning, key: `${warning.kind} ${place}` })),
+    (warning) => warning.key,
+    (warning) => element("li", { className: className(warning.kind) }, element("span")),
+    (item, warning) => writeWords(item.firstElementChild, warning.text),
+  );
+  if (announced !== null) {
+    const fresh = said.filter((warning) => !announced.has(warning.kind));
+    if (fresh.length) {
+      announce(`New warning: ${fresh.map((warning) => warning.text).join("; ")}`);
+    }
+  }
+  announced = new Set(said.map((warning) => warning.kind));
+}
+
+function tiles({ speed, workers: all }) {
+  const working = all.filter((worker) => worker.state === "working").length;
+  const here = all.filter((worker) => worker.state !== "ended").length;
+  const unit = `${speed.unit} per s`;
+  figure(byId("tiles"), [
+    { term: "Speed now", value: quantity(speed.now), note: speed.now === null ? "nothing arrived of late" : unit },
+    { term: "Speed on average", value: quantity(speed.average), note: speed.average === null ? "" : unit },
+    { term: "Tasks per minute", value: quantity(speed.tasks_per_minute_now), note: speed.tasks_per_minute_now === null ? "" : "now" },
+    { term: "Workers at work", value: whole(working), note: here ? `of ${whole(here)}` : "" },
+  ]);
+}
+
+function log({ events }) {
+  byId("log-empty").hidden = events.length > 0;
+  const seen = new Map();
+  const newest = [...events].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).map((event) => {
+    const base = `${event.at} ${event.kind} ${event.text}`;
+    seen.set(base, (seen.get(base) ?? 0) + 1);
+    return { ...event, key: `${base} ${seen.get(base)}` };
+  });
+  keyed(
+    byId("log"),
+    newest,
+    (event) => event.key,
+    (event) => element("li", {}, timeElement(event.at, time(event.at, true)),
+      element("span", { className: `kind ${className(event.kind)}` }), element("span", { className: "words" })),
+    (item, event) => {
+      write(item.children[1], event.kind.replaceAll("-", " "));
+      writeWords(item.children[2], event.text || NONE);
+    },
+  );
+}
+
+follow(name, show);
+
+// After a log-out in another tab, this one shows the form too.
+new BroadcastChannel("langford").addEventListener("message", async () => {
+  const answer = await ask("campaigns");
+  if (answer !== null && (answer.status !== 200 || !answer.body.some((one) => one.campaign === name))) {
+    location.reload();
+  }
+});

@@ -1,0 +1,51 @@
+// The index: the campaigns that this browser's tokens open.
+
+import { Connection, ROOT, ask } from "./connection.js";
+import { byId, element, keyed, write } from "./dom.js";
+import { percent, time, whole } from "./format.js";
+
+const EVERY = 5000;
+
+function show(campaigns) {
+  keyed(
+    byId("campaigns"),
+    campaigns,
+    (one) => one.campaign,
+    (one) => {
+      const link = element("a", { href: new URL(`${encodeURIComponent(one.campaign)}/`, ROOT), textContent: one.campaign });
+      const track = element("span", { className: "track", ariaHidden: "true" }, element("span", { className: "part done" }));
+      return element("li", { className: "card" }, element("h2", {}, link), element("p", { className: "muted" }), track,
+        element("p", { className: "figure" }));
+    },
+    (item, one) => {
+      const share = one.tasks.total ? one.tasks.done / one.tasks.total : 0;
+      const [, problem, track, text] = item.children;
+      write(problem, one.problem);
+      track.firstElementChild.style.width = `${100 * share}%`;
+      const end = one.finished ? `, done ${time(one.finished)}` : "";
+      write(text, `${percent(share)} %: ${whole(one.tasks.done)} of ${whole(one.tasks.total)} tasks${end}`);
+    },
+  );
+  byId("main").removeAttribute("aria-busy");
+}
+
+const connection = new Connection(look, (campaigns) => campaigns.length > 0);
+let next = null;
+
+async function look() {
+  clearTimeout(next);
+  const answer = await ask("campaigns");
+  if (answer?.status === 200 && answer.body.length) {
+    connection.heard();
+    show(answer.body);
+    if (!document.hidden) {
+      next = setTimeout(look, EVERY);
+    }
+  } else {
+    connection.failed();
+  }
+}
+
+document.addEventListener("visibilitychange", () => document.hidden || look());
+new BroadcastChannel("langford").addEventListener("message", look);
+look();

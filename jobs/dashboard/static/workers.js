@@ -1,0 +1,147 @@
+// The table of workers: sorted by any column, filtered by a text, the first ones or all.
+
+import { byId, element, keyed, write } from "./dom.js";
+import { NONE, duration, percent, quantity, since, whole } from "./format.js";
+
+const NARROW = matchMedia("(max-width: 900px)");
+const few = () => (NARROW.matches ? 10 : 25);
+const ORDER = ["distrusted", "silent", "working", "idle", "ended"];
+
+function device(worker) {
+  const model = worker.device_model ?? (worker.device_kind === "cuda" ? "GPU" : "processor");
+  return model.replace(/\((R|TM)\)/g, "").replace(/ \d+-Core Processor$/, "");
+}
+
+function size(worker) {
+  const cores = worker.cores ? `${worker.cores} ${worker.cores === 1 ? "core" : "cores"}` : "";
+  const processes = worker.processes && worker.processes !== worker.cores
+    ? `${worker.processes} ${worker.processes === 1 ? "process" : "processes"}` : "";
+  return [cores, processes].filter(Boolean).join(", ");
+}
+
+function lost(worker) {
+  const { count, seconds_lost: seconds } = worker.preempted;
+  return count ? `${coarse(seconds)} lost` : "";
+}
+
+/** A duration in its largest unit alone. */
+const coarse = (seconds) => duration(seconds).split(" ").slice(0, 2).join(" ");
+
+// title, number?, what is shown, a smaller line below it, what it is sorted by
+const COLUMNS = {
+  host: ["Host", false, (w) => w.host, (w) => (w.slurm ? `job ${w.slurm}` : `process ${w.process.split("@")[0]}`), (w) => w.host],
+  state: ["State", false, (w) => w.state, (w) => (w.state === "ended" ? w.ending ?? "" : ""), (w) => ORDER.indexOf(w.state)],
+  device: ["Device", false, device, size, device],
+  leased: ["Leased", true, (w) => whole(w.leased), () => "", (w) => -w.leased],
+  done: ["Done", true, (w) => whole(w.done), () => "", (w) => -w.done],
+  speed: ["Speed", true, (w) => quantity(w.speed), () => "",
+    (w) => -(w.speed ?? -1)],
+  peers: ["Against peers", true, (w) => (w.against_peers === null ? NONE : `${percent(w.against_peers, 0)} %`),
+    () => "", (w) => w.against_peers ?? Infinity],
+  preempted: ["Preempted", true, (w) => (w.preempted.count ? whole(w.preempted.count) : NONE), lost, (w) => -w.preempted.count],
+  seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarse(since(w.last_seen, s.now))} ago` : NONE), () => "",
+    (w) => -(Date.parse(w.last_seen ?? "") || 0)],
+};
+
+export class Workers {
+  #status = null;
+  #column = "state";
+  #reversed = false;
+  #all = false;
+
+  constructor() {
+    for (const [key, [title, number]] of Object.entries(COLUMNS)) {
+      const button = element("button", { type: "button", textContent: title });
+      button.addEventListener("click", () => this.#sort(key));
+      const head = element("th", { scope: "col", className: number ? "number" : "" }, button);
+      head.setAttribute("role", "columnheader");
+      head.dataset.column = key;
+      byId("workers-head").append(head);
+    }
+    NARROW.addEventListener("change", () => this.#fill());
+    byId("find").addEventListener("input", () => this.#fill());
+    byId("more").addEventListener("click", () => {
+      this.#all = !this.#all;
+      this.#fill();
+    });
+  }
+
+  show(status) {
+    this.#status = status;
+    this.#fill();
+  }
+
+  #sort(column) {
+    this.#reversed = column === this.#column && !this.#reversed;
+    this.#column = column;
+    this.#fill();
+  }
+
+  #chosen() {
+    const wanted = byId("find").value.trim().toLowerCase();
+    const words = (w) => [w.host, w.id, w.slurm, device(w), w.state, w.ending, w.process].join(" ").toLowerCase();
+    const by = COLUMNS[this.#column][4];
+    const turn = this.#reversed ? -1 : 1;
+    return this.#status.workers
+      .filter((worker) => words(worker).includes(wanted))
+      .sort((a, b) => turn * compare(by(a), by(b)) || compare(a.host, b.host) || compare(a.id, b.id));
+  }
+
+  #fill() {
+    if (this.#status === null) {
+      return;
+    }
+    const [status, chosen] = [this.#status, this.#chosen()];
+    const here = status.workers.filter((worker) => worker.state !== "ended").length;
+    const gone = status.workers.length - here;
+    const others = status.workers_left_out ? `, ${whole(status.workers_left_out)} more not shown` : "";
+    write(byId("workers-count"), `${whole(here)}${gone ? ` and ${whole(gone)} ended` : ""}${others}`);
+    for (const head of byId("workers-head").children) {
+      if (head.dataset.column === "speed") {
+        write(head.firstElementChild, `Speed, ${status.speed.unit}/s`);
+      }
+      if (head.dataset.column === this.#column) {
+        head.ariaSort = this.#reversed ? "descending" : "ascending";
+      } else {
+        head.removeAttribute("aria-sort");
+      }
+    }
+    byId("workers").hidden = chosen.length === 0;
+    byId("workers-empty").hidden = chosen.length > 0;
+    write(byId("workers-empty"), status.workers.length ? "No worker fits." : "No worker has come yet.");
+    byId("find").parentElement.hidden = status.workers.length < 2;
+    byId("more").hidden = chosen.length <= few();
+    write(byId("more"), this.#all ? `Show ${few()}` : `Show all ${whole(chosen.length)}`);
+    keyed(byId("workers-rows"), this.#all ? chosen : chosen.slice(0, few()), (worker) => `${worker.id} ${worker.host} ${worker.process}`, newRow,
+      (row, worker) => fillRow(row, worker, status));
+  }
+}
+
+function newRow() {
+  const row = element("tr");
+  row.setAttribute("role", "row");
+  for (const [key, [title, number]] of Object.entries(COLUMNS)) {
+    const cell = element(key === "host" ? "th" : "td", { className: `${key}${number ? " number" : ""}` },
+      element("span", { className: "shown" }), element("small"));
+    cell.setAttribute("role", key === "host" ? "rowheader" : "cell");
+    if (key === "host") {
+      cell.scope = "row";
+    }
+    cell.dataset.title = title;
+    row.append(cell);
+  }
+  return row;
+}
+
+function fillRow(row, worker, status) {
+  row.dataset.state = worker.state;
+  Object.values(COLUMNS).forEach(([, , shown, below], place) => {
+    const cell = row.children[place];
+    write(cell.firstElementChild, shown(worker, status));
+    write(cell.lastElementChild, below(worker));
+  });
+}
+
+function compare(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
