@@ -16,7 +16,7 @@ from db.overview import Eta
 from jobs.agreement import Agreement, agreement
 from jobs.report import exported
 from jobs.report.numbers import Numbers, numbers
-from jobs.report.origins import Origin, origins
+from jobs.report.origins import UNKNOWN, Origin, origins
 from jobs.report.timeline import (
     Computing,
     Occupancy,
@@ -172,7 +172,7 @@ class Evidence:
     @property
     def hosts(self) -> NDArray[np.str_]:
         """The machines that brought results or held tasks, sorted."""
-        named = [origin.host for origin in self.origins if origin.host] + [
+        named = [origin.host for origin in self.origins if origin.host != UNKNOWN] + [
             busy.worker.host for busy in self.workers
         ]
         return np.unique(np.array(named, dtype=np.str_))

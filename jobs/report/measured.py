@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from jobs.report import thesis
 from jobs.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.report.evidence import Evidence
+from jobs.report.origins import UNKNOWN
 from jobs.report.words import duration, instant, number, several, share
-
-UNKNOWN = "not known"
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -52,13 +51,9 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     if times is not None:
         extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.median, times.most))
         yield "shortest / median / longest task", extremes, ""
-    yield "effective time", f"{number(round(found.effective))} s ({duration(found.effective)})", "effective"
+    yield "effective time", _seconds(found.effective), "effective"
     elapsed = found.elapsed
-    yield (
-        "elapsed time",
-        UNKNOWN if elapsed is None else f"{number(round(elapsed))} s ({duration(elapsed)})",
-        "elapsed",
-    )
+    yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed), "elapsed"
     yield "mean occupancy", _occupancy(evidence), "occupancy"
     if found.aborted is None:
         yield "aborted attempts", UNKNOWN, "aborted"
@@ -72,6 +67,11 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     if found.repeated:
         again = f"{found.repeated:,} results, {duration(found.repeated_seconds)}"
         yield "computed again, to confirm", again, ""
+
+
+def _seconds(seconds: float) -> str:
+    """A time in seconds, as the thesis gives it, and in words where it is long."""
+    return duration(seconds) if seconds < 100 else f"{number(round(seconds))} s ({duration(seconds)})"
 
 
 def _occupancy(evidence: Evidence) -> str:

@@ -126,10 +126,12 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
     """
     results = history.results
     lost = None if spans is None else tuple(_lost(spans, outcome) for outcome in ABORTED)
-    further = np.zeros(0)
-    if history.attempts is not None:
-        superseded = OUTCOMES.index(Outcome.SUPERSEDED)
-        further = history.attempts.seconds[history.attempts.outcome == superseded]
+    # What workers brought beside the accepted results; those of imports are no attempts.
+    repeated, repeated_seconds = None, 0.0
+    if spans is not None and history.attempts is not None:
+        own = results.worker >= 0
+        repeated = int(spans.has_result.sum() - own.sum())
+        repeated_seconds = max(0.0, float(np.nansum(history.attempts.seconds) - results.seconds[own].sum()))
     accepted = results.accepted[np.isfinite(results.accepted)]
     return Numbers(
         tasks=history.tasks,
@@ -139,14 +141,14 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
         began=float(spans.start.min()) if spans is not None and len(spans.start) else None,
         ended=float(accepted.max()) if len(accepted) else None,
         lost=lost,
-        repeated=None if history.attempts is None else len(further),
-        repeated_seconds=float(np.nansum(further)),
+        repeated=repeated,
+        repeated_seconds=repeated_seconds if repeated else 0.0,
         most_devices=None if spans is None else spans.most(),
     )
 
 
 def _lost(spans: Computing, outcome: Outcome) -> Lost:
-    ended_so = spans.outcome == OUTCOMES.index(outcome)
+    ended_so = (spans.outcome == OUTCOMES.index(outcome)) & ~spans.has_result
     begun = ended_so & spans.begun
     seconds = float((spans.end - spans.start)[begun].sum())
     return Lost(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)

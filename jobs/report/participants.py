@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jobs.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.report.evidence import Evidence
-from jobs.report.origins import Origin
+from jobs.report.origins import UNKNOWN, Origin
 from jobs.report.words import duration, instant, number, several, share
 from langford.devices import CPU
 
@@ -24,7 +24,8 @@ def summary(evidence: Evidence) -> str:
     """Who computed, in one sentence; empty when nobody did."""
     models: dict[str, int] = defaultdict(int)
     for (_, model), units in _units(evidence).items():
-        models[model] += units
+        if model != UNKNOWN:
+            models[model] += units
     named = [
         f"{several(units, 'device')} {model}" if model != str(CPU) else "processors"
         for model, units in models.items()
@@ -32,7 +33,7 @@ def summary(evidence: Evidence) -> str:
     parts = [*named[:4], *([f"{len(named) - 4} other kinds"] if len(named) > 4 else [])]
     hosts = len(evidence.hosts)
     workers = f"{several(len(evidence.workers), 'worker')} on " if evidence.workers else ""
-    return f"{workers}{several(hosts, 'host')}: {', '.join(parts)}" if hosts else ""
+    return f"{workers}{several(hosts, 'host')}{': ' if parts else ''}{', '.join(parts)}" if hosts else ""
 
 
 def _units(evidence: Evidence) -> dict[tuple[str, str], int]:

@@ -165,4 +165,4 @@ def visible_lines(lines: Sequence[str]) -> str:
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[float]:
     """The widths of the columns of a table, by the longest text in each, within bounds."""
-    return [min(max(max(len(row[place]) for row in rows), 6), 44) for place in range(len(rows[0]))]
+    return [min(max(max(len(row[place]) for row in rows), 8), 32) for place in range(len(rows[0]))]

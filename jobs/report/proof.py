@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jobs.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
 from jobs.report.evidence import Evidence
+from jobs.report.origins import UNKNOWN
 from jobs.report.participants import capped
 from jobs.report.words import number, several, share
 from langford.methods import METHODS
@@ -50,7 +51,8 @@ def count_section(evidence: Evidence) -> Section:
 def _count(evidence: Evidence) -> Iterator[Block]:
     problem, count, compared = evidence.history.key.problem, evidence.count, evidence.agreement
     if count is None or compared is None:
-        yield Remark(_no_count(evidence), bad=evidence.numbers.done == evidence.numbers.tasks)
+        done = evidence.numbers.done == evidence.numbers.tasks
+        yield Remark(_no_count(evidence), bad=True) if done else Paragraph(_no_count(evidence))
         return
     reversal = ", up to reversal" if problem.mirrored else ""
     yield Paragraph(
@@ -94,16 +96,20 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins:
         yield Paragraph("There are no results yet.")
         return
-    kernels = {origin.kernels for origin in evidence.origins}
-    same = "the same as" if kernels == {evidence.kernels} else "not the only ones, or others than"
+    kernels = {origin.kernels for origin in evidence.origins} - {UNKNOWN}
+    if kernels == {evidence.kernels}:
+        compared = "all of them by that of the program that made this report"
+    else:
+        others = "none of them" if evidence.kernels not in kernels else "one of them"
+        compared = f"and {others} is that of the program that made this report, {evidence.kernels}"
     yield Paragraph(
         "The hash of the kernels is that of all code that takes part in counting. The results of this campaign "
-        f"were computed by {several(len(kernels), 'version')} of it, {same} that of the program that made this "
-        f"report, {evidence.kernels}. A result by another version is not wrong for that."
+        f"were computed by {several(len(kernels), 'known version')} of it, {compared}. A result by another version "
+        "is not wrong for that."
     )
     rows: dict[tuple[str, str], int] = {}
     for origin in evidence.origins:
-        versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or "not known"
+        versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or UNKNOWN
         rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + origin.times.number
     cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
     yield Table("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.history import OUTCOMES, Attempts, History
-from db.states import Outcome
+from db.history import Attempts, History
 
 Times = NDArray[np.float64]
-WITH_RESULT = [OUTCOMES.index(outcome) for outcome in (Outcome.DONE, Outcome.SUPERSEDED)]
 
 
 @dataclass(frozen=True)
@@ -26,6 +24,7 @@ class Computing:
         worker: position of the worker in the history, int64.
         outcome: position in OUTCOMES, int64.
         begun: whether computing began at all, bool.
+        has_result: whether a result came of it, accepted or not, bool.
     """
 
     start: Times
@@ -35,6 +34,7 @@ class Computing:
     worker: NDArray[np.int64]
     outcome: NDArray[np.int64]
     begun: NDArray[np.bool_]
+    has_result: NDArray[np.bool_]
 
     def most(self) -> int:
         """The largest number of attempts that computed at once."""
@@ -51,14 +51,16 @@ def computing(history: History) -> Computing | None:
     if attempts is None or not len(attempts.task):
         return None
     held = np.where(np.isnan(attempts.ended), history.now, attempts.ended)
-    has_result = np.isin(attempts.outcome, WITH_RESULT) & np.isfinite(attempts.seconds)
+    # One whose lease expired may have brought a result all the same, later.
+    has_result = np.isfinite(attempts.seconds)
     # A result waits until it is delivered, and a task until a device is free: the computing time lies between.
     latest_start = np.maximum(attempts.granted, held - np.nan_to_num(attempts.seconds))
     unknown = np.where(has_result, latest_start, attempts.granted)
     start = np.minimum(np.where(np.isnan(attempts.began), unknown, attempts.began), held)
-    end = np.where(has_result, np.minimum(start + np.nan_to_num(attempts.seconds), held), held)
+    computed = np.minimum(start + np.nan_to_num(attempts.seconds), history.now)
+    end = np.where(has_result, computed, held)
     begun = has_result | np.isfinite(attempts.began) | attempts.stepped | ~_tells_beginnings(attempts)
-    return Computing(start, end, held, attempts.granted, attempts.worker, attempts.outcome, begun)
+    return Computing(start, end, held, attempts.granted, attempts.worker, attempts.outcome, begun, has_result)
 
 
 def _tells_beginnings(attempts: Attempts) -> NDArray[np.bool_]:
