@@ -85,7 +85,9 @@ def _settled(evidence: Evidence) -> Remark:
     conflicts, settled = counts.get(EventKind.CONFLICT, 0), counts.get(EventKind.SETTLED, 0)
     words = f"Results contradicted each other {several(conflicts, 'time')}."
     if settled:
-        words += f" Votes of independent workers, or the operator, have settled this for {several(settled, 'task')}."
+        words += (
+            f" Votes of independent workers, or the operator, have settled this for {several(settled, 'task')}."
+        )
     if evidence.history.conflicts:
         tasks = _named(evidence.history.conflicts)
         return Remark(f"{words} Still open: {tasks}. The count waits for a decision.", bad=True)

@@ -39,7 +39,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     terminal = Console(file=sys.stdout)
     room = terminal.width if terminal.is_terminal else UNBOUNDED
     shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
-    drawn = Table()
+    drawn = Table(header_style="")
     for place, name in enumerate(columns[:shown]):
         numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
         drawn.add_column(
@@ -48,7 +48,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     for row in cells:
         drawn.add_row(*map(Text, row[:shown]))
     text = io.StringIO()
-    Console(file=text, width=max(room, 20), no_color=True).print(drawn, crop=False)
+    Console(file=text, width=max(room, 20), force_terminal=False).print(drawn, crop=False)
     yield text.getvalue().encode()
     if shown < len(columns):
         left_out = ", ".join(map(plain, columns[shown:]))
