@@ -26,17 +26,21 @@ UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
 def moment(text: str) -> float:
     """A time in seconds since 1970, from "2026-01-31", "2026-01-31T12:30", "90m" or "1:30:00" ago."""
     last = LAST.fullmatch(text)
-    if last:
-        return time.time() - float(last[1]) * UNITS[last[2]]
-    if "-" not in text:
-        return time.time() - duration(text)
     try:
-        written = datetime.fromisoformat(text)
-        return (written if written.tzinfo else written.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError) as error:
+        if last:
+            at = time.time() - float(last[1]) * UNITS[last[2]]
+        elif "-" not in text:
+            at = time.time() - duration(text)
+        else:
+            written = datetime.fromisoformat(text)
+            at = (written if written.tzinfo else written.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        at = -1.0
+    if at < 0:
         raise click.BadParameter(
-            "write a date or time in UTC like 2026-01-31T12:30, or 90m, 12h, 2d ago"
-        ) from error
+            "write a date or time in UTC since 1970, like 2026-01-31T12:30, or 90m, 12h, 2d ago"
+        )
+    return at
 
 
 @click.command(

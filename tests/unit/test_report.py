@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -24,6 +25,7 @@ from db import Campaign, Export, Ledger
 from db.history import OUTCOMES, Attempts, History, Results
 from db.models import Attempt, Worker
 from db.states import Outcome
+from docs.scripts import fetched
 from jobs.report import evidence, html, pdf, svg
 from jobs.report.content import document
 from jobs.report.evidence import Evidence
@@ -449,3 +451,26 @@ def test_a_lease_of_an_earlier_version_counts_from_its_grant(tmp_path: Path) -> 
         found = evidence.of_campaign(campaign).numbers
     assert found.aborted == 1
     assert found.aborted_seconds == pytest.approx(40.0)
+
+
+# -- the sample -------------------------------------------------------------------------------
+
+SAMPLE = ROOT / "docs" / "report-langford-28.html"
+
+
+def lasting(page: str) -> list[str]:
+    """The words of a page that do not depend on when, and by which version of the program, it was made."""
+    words = re.sub(r"(?s)<(style|svg|footer|head)\b.*?</\1>", " ", page)
+    words = re.sub(r"none of them is that of the program that made this report, [0-9a-f]{16}", " ", words)
+    return re.sub(r"<[^>]*>", " ", words).split()
+
+
+def test_the_sample_is_the_report_of_the_export() -> None:
+    """LANGFORD_GOLDEN=write makes it anew."""
+    page = html.page(evidence.of_files([L28]))
+    if os.environ.get("LANGFORD_GOLDEN") == "write":
+        SAMPLE.write_text(page)
+    kept = SAMPLE.read_text()
+    assert lasting(kept) == lasting(page)
+    assert len(kept.encode()) < 1_000_000
+    assert list(fetched.addresses(kept)) == []
