@@ -9,57 +9,17 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.evaluation import evaluate
 from jobs.farm.client import RemoteCampaign
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
 from jobs.identity import Identity, process_name
-from jobs.pool import PREFETCH, Finished
+from jobs.in_process import InProcessPool
 from jobs.run import Run
-from langford.devices import CPU, Device
+from langford.devices import CPU
 from langford.errors import LangfordError
-from langford.methods import PlanKey, plan_of
 from langford.provenance import kernel_hash
-
-
-class OwnThread:
-    """Implements jobs.pool.Pool: evaluates in the thread that asks for results."""
-
-    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
-        self._plan = plan_of(key)
-        self._waiting: dict[int, int] = {}
-        self.computing: dict[int, int | None] = {}
-
-    @property
-    def idle_slots(self) -> int:
-        return PREFETCH - len(self._waiting)
-
-    @property
-    def idle_workers(self) -> int:
-        return int(not self._waiting)
-
-    @property
-    def in_flight(self) -> list[int]:
-        return list(self._waiting)
-
-    def submit(self, token: int, index: int) -> None:
-        self._waiting[token] = index
-
-    def poll(self, timeout: float | None) -> Iterator[Finished]:
-        if not self._waiting:
-            threading.Event().wait(timeout)
-        while self._waiting:
-            token, index = self._waiting.popitem()
-            yield Finished(token, evaluate(self._plan, index))
-
-    def kill(self, token: int, reason: str) -> None:
-        """Nothing hangs here."""
-
-    def stop(self) -> None:
-        """Nothing to end."""
 
 
 def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
@@ -74,7 +34,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     try:
         outbox.prepare()
         source = ServerTasks(RemoteCampaign(url, token), outbox, me, say, seconds)
-        Run(source, [CPU], say=say, pool_of=OwnThread).run()
+        Run(source, [CPU], say=say, pool_of=InProcessPool).run()
     except LangfordError as error:
         say(f"{type(error).__name__}: {error}")
 

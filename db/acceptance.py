@@ -92,12 +92,12 @@ def accept(
         detail = f"{len(refused)} results without the nonce of their attempt (first: attempt {refused[0]})"
         transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
 
-    completions.complete(connection, campaign_id, list(first.values()))
+    completions.complete(connection, campaign_id, list(first.values()), attempts)
     if further and not one_at_a_time:
         raise Overtaken
     if further:
         superseded = [delivery.attempt for delivery in further]
-        completions.note_began(connection, further)
+        completions.note_began(connection, further, attempts)
         transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         replication.testify(connection, campaign_id, further, lots)
     return receipts

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sqlalchemy import Connection, Update, case, update
 
 from db.dialects import Now, given
 from db.models import Attempt
-from db.records import Delivery
+from db.records import AttemptRecord, Delivery
 from db.states import Outcome, TaskState
 from db.transitions import index_of, set_state
 
 
 @cache
 def _beginning(dialect: str) -> Update:
-    """A statement that notes when the computing of attempts began, as far as that can be."""
-    told = given(dialect, [Attempt.id, Attempt.began]).subquery("told")
-    attempt, began = told.c
-    possible = case((began < Attempt.granted, Attempt.granted), (began > Now(), Now()), else_=began)
-    return update(Attempt).where(Attempt.id == attempt).values(began=possible)
+    """A statement that notes when the computing of attempts began."""
+    attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("told").c
+    return update(Attempt).where(Attempt.id == attempt).values(began=case((began > Now(), Now()), else_=began))
 
 
 @cache
@@ -28,21 +26,31 @@ def _completing(dialect: str) -> Update:
     return _beginning(dialect).values(ended=Now(), outcome=Outcome.DONE).where(Attempt.ended.is_(None))
 
 
-def complete(connection: Connection, campaign_id: int, first: Sequence[Delivery]) -> None:
-    """Make tasks done, and end the attempts whose results are the first of these tasks."""
+def complete(
+    connection: Connection, campaign_id: int, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> None:
+    """Make tasks done, and end the attempts, by number, whose results are the first of these tasks."""
     if not first:
         return
     # Not end(), which would make the tasks ready.
-    connection.execute(_completing(connection.dialect.name), {"rows": [_row(delivery) for delivery in first]})
+    connection.execute(_completing(connection.dialect.name), {"rows": _rows(first, attempts)})
     set_state(connection, campaign_id, [index_of(delivery) for delivery in first], TaskState.DONE)
 
 
-def note_began(connection: Connection, deliveries: Sequence[Delivery]) -> None:
-    """Note when the computing of results began, where their workers say so."""
-    rows = [_row(delivery) for delivery in deliveries if delivery.evaluation.began is not None]
-    if rows:
-        connection.execute(_beginning(connection.dialect.name), {"rows": rows})
+def note_began(
+    connection: Connection, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> None:
+    """Note when the computing of results began, as far as that can be."""
+    connection.execute(_beginning(connection.dialect.name), {"rows": _rows(deliveries, attempts)})
 
 
-def _row(delivery: Delivery) -> dict[str, int | float | None]:
-    return {"id": delivery.attempt, "began": delivery.evaluation.began}
+def _rows(
+    deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> list[dict[str, int | float | None]]:
+    rows: list[dict[str, int | float | None]] = []
+    for delivery in deliveries:
+        began = delivery.evaluation.began
+        if began is not None:
+            began = max(began, attempts[delivery.attempt].granted)
+        rows.append({"id": delivery.attempt, "began": began})
+    return rows

@@ -35,12 +35,17 @@ class Presence:
         self._due: dict[str, float] = {}
         self._lock = threading.Lock()
 
+    @property
+    def remembered(self) -> int:
+        """Of how many workers it knows when they were noted."""
+        return len(self._due)
+
     def note(self, connection: Connection, workers: Collection[str]) -> None:
         """Note that these workers ask for something now.  Other workers do not wait for that."""
         now = time.monotonic()
         with self._lock:
             due = sorted(worker for worker in workers if self._due.get(worker, now) <= now)
-            if len(self._due) > MOST_REMEMBERED:
+            if len(self._due) >= MOST_REMEMBERED:
                 self._due = {worker: then for worker, then in self._due.items() if then > now}
             self._due |= dict.fromkeys(due, now + NOTE_SECONDS)
         if due:

@@ -98,6 +98,7 @@ _ATTEMPTS = (
         Attempt.campaign_id,
         Attempt.task_index,
         Attempt.nonce,
+        Attempt.granted,
         Worker.voter_id,
         select(Campaign.recheck_share).where(Campaign.id == bindparam("campaign")).scalar_subquery().label("share"),
         Result.value,
@@ -113,8 +114,8 @@ def attempts(connection: Connection, campaign_id: int, attempt_ids: Collection[i
     """These attempts by id; those of other campaigns, or of none, are left out."""
     rows = connection.execute(_ATTEMPTS, {"attempts": attempt_ids, "campaign": campaign_id}).all()
     return {
-        attempt: AttemptRecord(index, nonce, voter_id, share, None if by is None else (value, by))
-        for attempt, of_campaign, index, nonce, voter_id, share, value, by in rows
+        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
         if of_campaign == campaign_id
     }
 

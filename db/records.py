@@ -108,6 +108,7 @@ class AttemptRecord:
     Attributes:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
+        granted: when its lease began.
         voter_id: who vouches for its result.
         share: of the results of its campaign that another voter evaluates again.
         accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
@@ -115,6 +116,7 @@ class AttemptRecord:
 
     index: int
     nonce: str | None
+    granted: float
     voter_id: int
     share: float
     accepted: tuple[str, int] | None

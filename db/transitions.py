@@ -85,7 +85,7 @@ def grant(
     connection: Connection, start: ReturningInsert[int, int], parameters: dict[str, object]
 ) -> dict[int, int]:
     """Execute a statement of :func:`starting`; returns the attempts by task."""
-    return dict(connection.execute(start, parameters).tuples().all())
+    return dict(connection.execute(start, parameters).all())
 
 
 def insert_results(

@@ -20,6 +20,8 @@ def command_on(host: str | None) -> list[str]:
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""
+Mpirun = Callable[..., "subprocess.Popen[str]"]
+"""The fixture ``mpirun``: number of ranks, arguments of the command → the process."""
 
 
 def write_program(folder: Path) -> None:

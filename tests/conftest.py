@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.command_line import ENVIRONMENT, Run, command_on
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 
 settings.register_profile("langford", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
@@ -47,12 +49,16 @@ def langford(tmp_path: Path) -> Run:
     """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
 
     def call(
-        *arguments: str, cwd: Path = tmp_path, host: str | None = None, **options: object
+        *arguments: str,
+        cwd: Path = tmp_path,
+        host: str | None = None,
+        variables: dict[str, str] | None = None,
+        **options: object,
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*command_on(host), *arguments],
             cwd=cwd,
-            env=ENVIRONMENT,
+            env=ENVIRONMENT | (variables or {}),
             capture_output=True,
             text=True,
             timeout=240,
@@ -61,3 +67,25 @@ def langford(tmp_path: Path) -> Run:
         )
 
     return call
+
+
+@pytest.fixture
+def mpirun(tmp_path: Path) -> Mpirun:
+    """Start ``langford`` on some ranks with arguments; the working folder is ``tmp_path``."""
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    beside = Path(sys.executable).with_name("mpirun")
+    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
+    if launcher is None:
+        pytest.skip("needs mpirun")
+
+    def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [launcher, "-n", str(ranks), *COMMAND, *arguments],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return start

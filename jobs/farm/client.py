@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -193,7 +194,7 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         documents = [wire.delivery_document(delivery) for delivery in deliveries]
         with _understood(self._address):
-            answer = wire.exactly(self._call("POST", "/results", deliveries=documents), "receipts")
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents, now=time.time()), "receipts")
             receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
             if len(receipts) != len(deliveries):
                 raise wire.BadMessage(f"expected {len(deliveries)} receipts")

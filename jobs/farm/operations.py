@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -98,8 +99,9 @@ def _end_of(document: Any) -> tuple[Credential, str]:
 
 def deliver(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
     """Take results."""
-    fields = wire.exactly(document, "deliveries")
-    deliveries = [wire.delivery_of(delivery) for delivery in wire.several(fields["deliveries"])]
+    fields = wire.exactly(document, "deliveries", "now")
+    ahead = wire.real(fields["now"]) - time.time()
+    deliveries = [wire.delivery_of(delivery, ahead) for delivery in wire.several(fields["deliveries"])]
     if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
     return {"receipts": [wire.receipt_document(receipt) for receipt in campaign.deliver(deliveries)]}

@@ -11,7 +11,7 @@
     POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
     POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
     POST /campaigns/NAME/deaths       worker  {attempt, nonce, reason} → {set_aside}
-    POST /campaigns/NAME/results      worker  {deliveries} → {receipts}
+    POST /campaigns/NAME/results      worker  {deliveries, now} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
 Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with

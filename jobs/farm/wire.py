@@ -200,8 +200,11 @@ def delivery_document(delivery: Delivery) -> dict[str, Any]:
     return {**credential_document(delivery), **delivery.evaluation.to_document()}
 
 
-def delivery_of(document: Any) -> Delivery:
-    """The delivery in a document; raises BadMessage."""
+def delivery_of(document: Any, ahead: float = 0.0) -> Delivery:
+    """The delivery in a document; raises BadMessage.
+
+    ``ahead``: by how many seconds the clock of its worker is ahead of this one.
+    """
     numbers = "index", "value", "residue", "evaluated", "seconds"
     fields = exactly(document, "attempt", "nonce", *numbers, "provenance", "began")
     checked = {
@@ -209,7 +212,7 @@ def delivery_of(document: Any) -> Delivery:
         "index": integer(fields["index"]),
         "seconds": real(fields["seconds"]),
         "provenance": text(fields["provenance"]),
-        "began": _or_none(fields["began"], real),
+        "began": _or_none(fields["began"], lambda began: real(began) - ahead),
     }
     try:
         evaluation = Evaluation.from_document(checked)

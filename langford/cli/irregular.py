@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +16,12 @@ from jobs.graph500 import Ranks, graph500_on_ranks
 from jobs.mpi.world import world
 from jobs.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli import display
-from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.exit_codes import ExitCode
 from langford.cli.lazy import ListingGroup
 from langford.cli.options import copies_option, json_option, ledger_option, variant_argument
 from langford.cli.parameter_types import FiniteRange, numbers
+from langford.cli.ranks import failing_together
 from langford.devices import CPU, KINDS
-from langford.errors import LangfordError
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio
@@ -34,7 +32,7 @@ from langford.irregular.search_tree import search_sizes
 from langford.problem import Problem
 
 if TYPE_CHECKING:
-    from mpi4py.MPI import Intracomm
+    pass
 
 
 one_device_option = click.option(
@@ -244,16 +242,14 @@ def bfs(
         return
     communicator = world()
     try:
-        here = communicator.Split_type(_shared_memory()).size
-        outcome = graph500_on_ranks(Ranks(communicator), scale, roots, edgefactor, seed, here)
+        with failing_together(communicator, but_for=(BadGraph, TooLarge)):
+            here = communicator.Split_type(_shared_memory()).size
+            outcome = graph500_on_ranks(Ranks(communicator), scale, roots, edgefactor, seed, here)
     except (BadGraph, TooLarge):
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
             raise
         context.exit(ExitCode.BAD_INPUT)
-    except BaseException as error:
-        _end_all(communicator, error)
-        raise
     if communicator.rank == 0:
         _print_searches(outcome, communicator.size, as_json)
     context.exit(ExitCode.DONE)
@@ -263,16 +259,6 @@ def _shared_memory() -> int:
     from mpi4py import MPI
 
     return MPI.COMM_TYPE_SHARED
-
-
-def _end_all(communicator: Intracomm, error: BaseException) -> None:
-    """End the other ranks too, which would wait for this one for ever."""
-    if isinstance(error, LangfordError):
-        print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-        communicator.Abort(code_of_error(error))
-    traceback.print_exc()
-    sys.stderr.flush()
-    communicator.Abort(ExitCode.FAILED)
 
 
 def _print_searches(outcome: Graph500, ranks: int, as_json: bool) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from typing import TYPE_CHECKING
 
 import click
@@ -13,9 +11,10 @@ from jobs.mpi.pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import TooFewRanks, device_of, world
 from langford.cli.answer import other_method, print_answer
-from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.exit_codes import ExitCode
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import device_option, json_option, ledger_option, time_limit_option
+from langford.cli.ranks import failing_together
 from langford.cli.running import StopSignals, conclude, create_campaign, work_off
 from langford.devices import Device
 from langford.errors import LangfordError
@@ -66,7 +65,7 @@ def mpi(
             raise
         context.exit(ExitCode.BAD_INPUT)
     code: int = ExitCode.DONE
-    try:
+    with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
         if static:
             code = _count_static(communicator, key, rank_device, as_json)
@@ -74,15 +73,6 @@ def mpi(
             serve(communicator, key, rank_device)
         else:
             code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
-    except BaseException as error:
-        # Without the abort the other ranks would wait for this one for ever.
-        if isinstance(error, LangfordError):
-            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-            communicator.Abort(code_of_error(error))
-        traceback.print_exc()
-        sys.stderr.flush()
-        communicator.Abort(ExitCode.FAILED)
-        raise
     context.exit(code)
 
 

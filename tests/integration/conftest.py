@@ -1,4 +1,4 @@
-"""A full disk and a SLURM cluster, both real."""
+"""A farm, a full disk and a SLURM cluster, all real."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.farm import CAMPAIGN, Farm
 from tests.integration.slurm_cluster import PROGRAMS, Cluster
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    """A farm for L(2,16)."""
+    made = Farm(tmp_path, CAMPAIGN)
+    yield made
+    made.stop()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from jobs.run import result
 from langford.arithmetic.residue import residue
 from langford.methods import plan_of
 from langford.result import Evaluation
-from tests.integration.test_farm import CAMPAIGN, COUNT, NAME, Farm, Proxy
+from tests.integration.farm import CAMPAIGN, COUNT, NAME, Farm, Proxy
 
 SUFFIX = ".result.json"
 
@@ -40,13 +40,6 @@ def farms(tmp_path: Path) -> Iterator[list[Farm]]:
     yield made
     for farm in made:
         farm.stop()
-
-
-@pytest.fixture
-def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path, CAMPAIGN)
-    yield made
-    made.stop()
 
 
 def lie(farm: Farm, shown: Credential, index: int) -> Delivery:

@@ -11,6 +11,7 @@ import pytest
 import langford
 from db import Ledger
 from jobs.identity import Identity
+from jobs.in_process import InProcessPool
 from jobs.run import Run, result
 from jobs.sources import LedgerTasks
 from langford.counting import count_tasks
@@ -27,7 +28,6 @@ from tests.command_line import Run as CommandLine
 from tests.extensions.exact_godfrey import ExactGodfrey
 from tests.extensions.inclusion import MOST_PLACES, Inclusion
 from tests.extensions.local_queue import LocalQueue, local_script
-from tests.in_process import InProcessPool
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()

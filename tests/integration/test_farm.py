@@ -2,107 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import signal
-import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
-from db import Delivery, Ledger
-from db.states import Role
+from db import Delivery
+from db.models import Attempt
+from db.states import Ending
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.identity import Identity
-from jobs.run import result
 from langford.arithmetic.residue import residue
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
+from langford.devices import cores
 from langford.result import Evaluation
-from tests.command_line import ENVIRONMENT, Run, command_on
-from tests.ports import free_port
-
-CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
-LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
-"""One that no worker finishes in some seconds."""
-NAME = "farmed"
-
-
-class Farm:
-    """A campaign in a ledger, its server, and its workers."""
-
-    def __init__(self, folder: Path, key: PlanKey) -> None:
-        self.folder, self.port = folder, free_port()
-        self.ledger = Ledger(str(folder / "langford.db"), create=True)
-        self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
-        self.token = self.campaign.new_token(Role.WORKER)
-        self.processes: list[subprocess.Popen[str]] = []
-        self.server = self.serve()
-
-    def start(self, *arguments: str, host: str | None = None, **variables: str) -> subprocess.Popen[str]:
-        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token, **variables}
-        process = subprocess.Popen(
-            [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
-        )
-        self.processes.append(process)
-        return process
-
-    def serve(self, *more: str) -> subprocess.Popen[str]:
-        process = self.start("serve", NAME, *more, "--port", str(self.port))
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return process
-            time.sleep(0.05)
-        raise AssertionError(process.communicate(timeout=5))
-
-    def work(
-        self, *options: str, port: int | None = None, outbox: str = "outbox", **more: str
-    ) -> subprocess.Popen[str]:
-        url = f"http://127.0.0.1:{port or self.port}/{NAME}"
-        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **more)
-
-    def work_on(self, host: str) -> subprocess.Popen[str]:
-        """A worker that votes: on a host of its own, with a token of its own."""
-        return self.work(host=host, outbox=f"outbox-{host}", LANGFORD_TOKEN=self.campaign.new_token(Role.WORKER))
-
-    def done(self) -> int:
-        return self.campaign.standing().tasks.get("done", 0)
-
-    def wait_until(self, enough: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 100
-        while not enough():
-            assert time.monotonic() < deadline, "it takes too long"
-            time.sleep(0.02)
-
-    def finish(self, *workers: subprocess.Popen[str]) -> None:
-        """All workers end well, and the ledger holds each task once and the exact count."""
-        for worker in workers:
-            _, errors = worker.communicate(timeout=150)
-            assert worker.returncode == 0, errors
-        assert result(self.campaign).published == COUNT
-        progress = self.campaign.progress()
-        assert progress.tasks == {"done": self.campaign.tasks}
-        assert progress.conflicts == 0
-
-    def stop(self) -> None:
-        """End all that runs."""
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-
-
-@pytest.fixture
-def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path, CAMPAIGN)
-    yield made
-    made.stop()
+from tests.command_line import Run
+from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm, Proxy
 
 
 @pytest.fixture
@@ -148,10 +69,16 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
     farm.finish(*workers)
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
+    # What they say of their own times counts from the server's clock.
+    with farm.ledger.database.reading() as connection:
+        query = select(Attempt.granted, Attempt.began, Attempt.ended)
+        times = [tuple(row) for row in connection.execute(query)]
+    assert all(granted < began < ended for granted, began, ended in times)
+    assert {worker.ending for worker in farm.workers()} == {Ending.FINISHED}
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
-    worker = farm.work()
+    worker = farm.work(SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=30)
@@ -159,6 +86,9 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     progress = farm.campaign.progress()
     assert "leased" not in progress.tasks
     assert progress.attempts.get("preempted", 0) > 0
+    [left] = farm.workers()
+    assert (left.ending, left.processes, left.cores) == (Ending.PREEMPTED, 1, cores())
+    assert (left.slurm_job, left.slurm_index) == ("1234", 7)
     assert not list((farm.folder / "outbox").iterdir())
 
 
@@ -167,34 +97,7 @@ def test_a_time_limit_drains(long_farm: Farm) -> None:
     worker.communicate(timeout=60)
     assert worker.returncode == 3
     assert "leased" not in long_farm.campaign.progress().tasks
-
-
-class Proxy:
-    """A relay to the server that can be cut: connections break, new ones hang or are refused."""
-
-    def __init__(self, to: int) -> None:
-        self.port, self._to, self.cut = free_port(), to, False
-        self._listener = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            inner, _ = self._listener.accept()
-            if self.cut:
-                inner.close()
-                continue
-            outer = socket.create_connection(("127.0.0.1", self._to))
-            for pair in ((inner, outer), (outer, inner)):
-                threading.Thread(target=self._relay, args=pair, daemon=True).start()
-
-    def _relay(self, source: socket.socket, target: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while content := source.recv(4096):
-                if self.cut:
-                    break  # the request may have arrived, its answer has not
-                target.sendall(content)
-        for each in (source, target):
-            each.close()
+    assert [worker.ending for worker in long_farm.workers()] == [Ending.STOPPED]
 
 
 def test_a_network_that_is_cut(farm: Farm) -> None:

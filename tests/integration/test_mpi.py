@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -21,33 +18,11 @@ from db import Ledger
 from jobs.mpi.static import share
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.command_line import COMMAND, ENVIRONMENT
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
 
 CAMPAIGN = "langford-16-godfrey-10"
 LONG = ("langford", "16", "--method", "godfrey", "--depth", "10")
 COUNT = "326,721,800"
-Mpirun = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def mpirun(tmp_path: Path) -> Mpirun:
-    pytest.importorskip("mpi4py", reason="needs mpi4py")
-    beside = Path(sys.executable).with_name("mpirun")
-    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
-    if launcher is None:
-        pytest.skip("needs mpirun")
-
-    def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [launcher, "-n", str(ranks), *COMMAND, "mpi", *arguments],
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    return start
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
@@ -66,7 +41,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
     ],
 )
 def test_static(mpirun: Mpirun, arguments: list[str], count: str) -> None:
-    found = json.loads(output_of(mpirun(4, "--static", *arguments, "--json")))
+    found = json.loads(output_of(mpirun(4, "mpi", "--static", *arguments, "--json")))
     assert (found["count"], found["ranks"]) == (count, 4)
 
 
@@ -82,8 +57,8 @@ def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
 
 def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
     arguments = ["langford", "15", "--depth", "12", "--json"]
-    assert json.loads(output_of(mpirun(4, *arguments)))["count"] == "39809640"
-    assert json.loads(output_of(mpirun(2, *arguments)))["count"] == "39809640"
+    assert json.loads(output_of(mpirun(4, "mpi", *arguments)))["count"] == "39809640"
+    assert json.loads(output_of(mpirun(2, "mpi", *arguments)))["count"] == "39809640"
     ledger = Ledger(str(tmp_path / "langford.db"))
     progress = ledger.campaign("langford-15-polyphase-12").progress()
     assert progress.attempts == {"done": progress.tasks["done"]}
@@ -91,7 +66,7 @@ def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
 
 def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledger]:
     """A campaign of seconds, with some of its tasks done."""
-    process = mpirun(4, *LONG)
+    process = mpirun(4, "mpi", *LONG)
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
         if (tmp_path / "langford.db").exists():
@@ -122,7 +97,7 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     psutil.wait_procs(ranks, timeout=30)
     before = ledger.campaign(CAMPAIGN).progress().tasks.get("done", 0)
     assert before > 5
-    assert COUNT in output_of(mpirun(3, *LONG))
+    assert COUNT in output_of(mpirun(3, "mpi", *LONG))
     progress = ledger.campaign(CAMPAIGN).progress()
     assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(16), "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
@@ -138,7 +113,7 @@ def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
     assert progress.tasks["done"] > 5
     assert "leased" not in progress.tasks
     assert "running" not in progress.attempts
-    assert COUNT in output_of(mpirun(3, *LONG))
+    assert COUNT in output_of(mpirun(3, "mpi", *LONG))
 
 
 def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
@@ -170,7 +145,7 @@ def test_one_rank_cannot_hand_out(tmp_path: Path) -> None:
 
 
 def test_bad_input_is_said_once(mpirun: Mpirun) -> None:
-    process = mpirun(3, "langford", "15", "--depth", "7")
+    process = mpirun(3, "mpi", "langford", "15", "--depth", "7")
     _, errors = process.communicate(timeout=100)
     assert process.returncode == 2
     assert errors.count("even depths") == 1

@@ -19,7 +19,7 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.command_line import Run
-from tests.integration.test_farm import NAME, Farm
+from tests.integration.farm import NAME, Farm
 
 STEP = 1 << 22
 """A multiple of what the total must be divisible by: no check of the sums notices it."""

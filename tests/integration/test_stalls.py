@@ -34,9 +34,9 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import age
-from tests.command_line import COMMAND, ENVIRONMENT
+from tests.command_line import ENVIRONMENT
 from tests.command_line import Run as Langford
-from tests.integration.test_farm import CAMPAIGN, NAME, Farm
+from tests.integration.farm import NAME, Farm
 from tests.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -59,13 +59,6 @@ def sick(self, index):
 GodfreyOnCpu.evaluate = sick
 """
 FAULTS = {"hangs": "time.sleep(10_000)", "dies": "os.kill(os.getpid(), 11)"}
-
-
-@pytest.fixture
-def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path, CAMPAIGN)
-    yield made
-    made.stop()
 
 
 def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
@@ -154,16 +147,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: st
 
 def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> None:
     command = ["run", "langford", "15", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
-    environment = {**ENVIRONMENT, **plant(tmp_path, "dies", 1000)}
-    done = subprocess.run(
-        [*COMMAND, *command],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = langford(*command, variables=plant(tmp_path, "dies", 1000))
     assert done.returncode == 1, done.stderr
     assert f"task {SICK} has ended too many worker processes" in done.stderr
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)

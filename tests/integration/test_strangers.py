@@ -32,19 +32,12 @@ from jobs.farm.serving import Serving
 from tests.asgi import Client
 from tests.campaigns import NAME, new_campaign
 from tests.command_line import ENVIRONMENT
-from tests.integration.test_farm import CAMPAIGN, Farm
-from tests.integration.test_farm import NAME as NAME_HERE
+from tests.integration.farm import CAMPAIGN, Farm
+from tests.integration.farm import NAME as NAME_HERE
 from tests.ports import free_port
 
 IDLE = 1_200
 LOG_BYTES = 20_000
-
-
-@pytest.fixture
-def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path, CAMPAIGN)
-    yield made
-    made.stop()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,10 +22,10 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
 
 Call = Callable[..., tuple[int, str, str]]
-Mpirun = Callable[..., "subprocess.Popen[str]"]
+SEARCH = ("irregular", "bfs", "--mpi")
 
 
 @pytest.fixture
@@ -205,31 +204,10 @@ def test_without_scipy_the_group_says_what_to_install(tmp_path: Path) -> None:
 # -- mpirun -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def mpirun(tmp_path: Path) -> Mpirun:
-    pytest.importorskip("mpi4py", reason="needs mpi4py")
-    beside = Path(sys.executable).with_name("mpirun")
-    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
-    if launcher is None:
-        pytest.skip("needs mpirun")
-
-    def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [launcher, "-n", str(ranks), *COMMAND, "irregular", "bfs", "--mpi", *arguments],
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    return start
-
-
 @pytest.mark.parametrize("ranks", [1, 3, 4, 6])
 def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: int) -> None:
     arguments = ["--scale", "9", "--roots", "4", "--json"]
-    process = mpirun(ranks, *arguments)
+    process = mpirun(ranks, *SEARCH, *arguments)
     known = document(call("bfs", *arguments))
     out, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
@@ -240,7 +218,7 @@ def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: in
 
 
 def test_a_killed_rank_ends_the_job(mpirun: Mpirun) -> None:
-    process = mpirun(3, "--scale", "14", "--roots", "100000")
+    process = mpirun(3, *SEARCH, "--scale", "14", "--roots", "100000")
     deadline = time.monotonic() + 100
     ranks: list[psutil.Process] = []
     while len(ranks) < 3 and time.monotonic() < deadline:
@@ -266,7 +244,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def test_bad_input_under_mpirun_is_told_once_or_ends_all(mpirun: Mpirun) -> None:
-    process = mpirun(3, "--scale", "45", "--roots", "1")
+    process = mpirun(3, *SEARCH, "--scale", "45", "--roots", "1")
     _, errors = process.communicate(timeout=200)
     assert process.returncode == 2
     assert "bytes" in errors

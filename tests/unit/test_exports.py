@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from langford.problem import Problem
 from langford.reference import published
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
-from tests.databases import fresh_database
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
@@ -42,13 +40,6 @@ def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
     file = folder / name
     file.write_bytes(export.to_bytes())
     return file
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
-    yield opened
-    opened.close()
 
 
 @settings(max_examples=50)

@@ -67,7 +67,7 @@ class ServedCampaign:
         return bool(self._post("failures", **wire.credential_document(shown), reason=reason)["set_aside"])
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        answer = self._post("results", deliveries=[wire.delivery_document(each) for each in deliveries])
+        answer = self._post("results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
         return [wire.receipt_of(each) for each in answer["receipts"]]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -29,14 +29,6 @@ from tests.campaigns import (
     new_campaign,
     true_deliveries,
 )
-from tests.databases import fresh_database
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

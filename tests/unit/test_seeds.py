@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,19 +28,12 @@ from tests.asgi import Client
 from tests.brute_force import arrangements
 from tests.campaigns import delivery
 from tests.command_line import Run
-from tests.databases import fresh_database
 from tests.malicious_exports import with_header
 
 PROBLEM = Problem.langford(7)
 KEY = PlanKey(PROBLEM, "shifted", 4, 7)
 DEFAULT = replace(KEY, seed=0)
 UUIDS = "11111111-0000-4000-8000-000000000000", "22222222-0000-4000-8000-000000000000"
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(fresh_database(request.param, tmp_path), create=True) as opened:
-        yield opened
 
 
 def evaluations(key: PlanKey) -> tuple[Evaluation, ...]:

@@ -66,7 +66,7 @@ class Farm:
         return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
-        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries])
+        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]

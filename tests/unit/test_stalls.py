@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select, update
 
@@ -14,14 +11,6 @@ from db.leases import COPY_SECONDS
 from db.models import Attempt, Event
 from db.states import EventKind, Outcome, TaskState
 from tests.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
-from tests.databases import fresh_database
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -836,8 +836,8 @@ ORDER BY voter.device_kind = %(device)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR, voter.device_kind = %(device)s::VARCHAR, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER) AS share, result.value, result.attempt_id AS by
 FROM attempt
@@ -867,9 +867,9 @@ RETURNING result.task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.began < attempt.granted) THEN attempt.granted WHEN (told.began > extract(epoch from
-    clock_timestamp())) THEN extract(epoch from clock_timestamp()) ELSE told.began END, ended=extract(epoch from
-    clock_timestamp()), outcome=%(outcome)s::VARCHAR
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END, ended=extract(epoch from clock_timestamp()),
+    outcome=%(outcome)s::VARCHAR
 FROM (SELECT anon_1.id AS id, anon_1.began AS began
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
 WHERE true) AS told
@@ -932,6 +932,15 @@ FROM ledger
 FOR UPDATE;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
+    clock_timestamp()) ELSE told.began END
+FROM (SELECT anon_1.id AS id, anon_1.began AS began
+FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
+WHERE true) AS told
+WHERE attempt.id = told.id;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
@@ -986,7 +995,8 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(lot)s)
 RETURNING witness.id;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
+-- Campaign.history
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1356,7 +1366,7 @@ SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
 
--- Campaign.overview
+-- Campaign.overview, Campaign.history
 SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- Campaign.overview
@@ -1392,11 +1402,20 @@ WHERE attempt.campaign_id = %(campaign)s::INTEGER
 AND attempt.ended IS NULL;
 
 -- Campaign.overview
-SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
-    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE
-    %(param_1)s END) AS seconds
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER)
+AND attempt.ended IS NOT NULL
 AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1498,6 +1517,50 @@ AND result.task_index = task.task_index
 WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
 ORDER BY task.task_index;
+
+-- Campaign.history
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER)
+ORDER BY worker.started, worker.id;
+
+-- Campaign.history
+SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
+    result.confirmed_by IS NOT NULL AS anon_1
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY result.task_index;
+
+-- Campaign.history
+SELECT witness.attempt_id, witness.seconds
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.history
+SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
+    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY attempt.id;
+
+-- Campaign.history
+SELECT event.kind, count(*) AS count_1
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
+GROUP BY event.kind;
+
+-- Campaign.history
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
+AND event.kind != %(kind_1)s::VARCHAR
+ORDER BY event.id
+LIMIT %(param_1)s::INTEGER;
 
 -- Ledger.leave
 UPDATE worker

@@ -815,8 +815,8 @@ ORDER BY voter.device_kind = ?
 AND voter.kernels = ?, voter.device_kind = ?, voter.id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, worker.voter_id, (SELECT
-    campaign.recheck_share
+SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id,
+    (SELECT campaign.recheck_share
 FROM campaign
 WHERE campaign.id = ?) AS share, result.value, result.attempt_id AS "by"
 FROM attempt
@@ -849,9 +849,9 @@ RETURNING task_index;
 
 -- Campaign.deliver
 UPDATE attempt
-SET began=CASE WHEN (told.json_extract_1 < attempt.granted) THEN attempt.granted WHEN (told.json_extract_1 >
-    ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') - 2440587.5) * 86400.0) ELSE
-    told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END, ended=((julianday('now') - 2440587.5) * 86400.0),
+    outcome=?
 FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
 FROM json_each(?) AS anon_1
 WHERE 1 = 1) AS told
@@ -908,6 +908,15 @@ AND attempt.ended IS NULL))
 RETURNING task_index, id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
+UPDATE attempt
+SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
+    2440587.5) * 86400.0) ELSE told.json_extract_1 END
+FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_1.value, ?) AS json_extract_1
+FROM json_each(?) AS anon_1
+WHERE 1 = 1) AS told
+WHERE attempt.id = told.json_extract_2;
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT witness.attempt_id, witness.value
 FROM witness
 WHERE (witness.attempt_id IN (SELECT value
@@ -954,7 +963,8 @@ UPDATE voter
 SET valid=(voter.valid + ?)
 WHERE voter.id = ?;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
+-- Campaign.history
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -1298,7 +1308,7 @@ SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
 
--- Campaign.overview
+-- Campaign.overview, Campaign.history
 SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- Campaign.overview
@@ -1334,11 +1344,20 @@ WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL;
 
 -- Campaign.overview
-SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(CASE WHEN (attempt.began IS NOT NULL) THEN
-    attempt.ended - attempt.began WHEN (attempt.steps IS NOT NULL) THEN attempt.ended - attempt.granted ELSE ?
-    END) AS seconds
+SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
+    attempt.granted)) AS seconds
+FROM worker
+JOIN attempt ON attempt.worker_id = worker.id
+WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.campaign_id = ?
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended
+LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
+FROM attempt
+WHERE attempt.worker_id = worker.id
+ORDER BY attempt.ended DESC
+LIMIT ? OFFSET ?) = ?)
+AND attempt.ended IS NOT NULL
 AND attempt.outcome != ?
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1438,6 +1457,50 @@ AND result.task_index = task.task_index
 WHERE task.campaign_id = ?
 AND task.state = ?
 ORDER BY task.task_index;
+
+-- Campaign.history
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
+FROM attempt
+WHERE attempt.campaign_id = ?)
+ORDER BY worker.started, worker.id;
+
+-- Campaign.history
+SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
+    result.confirmed_by IS NOT NULL AS anon_1
+FROM result
+WHERE result.campaign_id = ?
+ORDER BY result.task_index;
+
+-- Campaign.history
+SELECT witness.attempt_id, witness.seconds
+FROM witness
+WHERE witness.campaign_id = ?;
+
+-- Campaign.history
+SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
+    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
+FROM attempt
+WHERE attempt.campaign_id = ?
+ORDER BY attempt.id;
+
+-- Campaign.history
+SELECT event.kind, count(*) AS count_1
+FROM event
+WHERE event.campaign_id = ?
+GROUP BY event.kind;
+
+-- Campaign.history
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = ?
+AND event.kind != ?
+ORDER BY event.id
+LIMIT ? OFFSET ?;
 
 -- Ledger.leave
 UPDATE worker

@@ -1,7 +1,11 @@
-"""A pool without processes, for what a test adds to this process only."""
+"""A pool without processes: it evaluates in the thread that asks for results.
+
+For methods that are known in this process only, and for many small workers in one process.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 from jobs.evaluation import evaluate
@@ -11,9 +15,10 @@ from langford.methods import PlanKey, plan_of
 
 
 class InProcessPool:
-    """Implements jobs.pool.Pool: evaluates what was submitted when it is polled."""
+    """Implements :class:`jobs.pool.Pool`: evaluates what was submitted when it is polled."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+        """A pool of one worker, on the first of the devices."""
         self._plan, self._device = plan_of(key), devices[0]
         self._waiting: dict[int, int] = {}
 
@@ -32,9 +37,6 @@ class InProcessPool:
         """Nothing is computed between two calls."""
         return {}
 
-    def kill(self, token: int, reason: str) -> None:
-        """Never called: nothing is computed between two calls."""
-
     @property
     def in_flight(self) -> list[int]:
         """Tokens of what was submitted."""
@@ -45,10 +47,15 @@ class InProcessPool:
         self._waiting[token] = index
 
     def poll(self, timeout: float | None) -> Iterator[Finished]:
-        """Evaluate everything."""
+        """Evaluate everything; without a task, wait for ``timeout`` seconds."""
+        if not self._waiting:
+            time.sleep(timeout or 0.0)
         while self._waiting:
             token, index = self._waiting.popitem()
             yield Finished(token, evaluate(self._plan, index, self._device))
+
+    def kill(self, token: int, reason: str) -> None:
+        """Never called: nothing is computed between two calls."""
 
     def stop(self) -> None:
         """Nothing to end."""

@@ -1,0 +1,35 @@
+"""The commands that run on the ranks of an MPI program."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.errors import LangfordError
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+
+@contextmanager
+def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """End all ranks when this one fails: without the abort the others would wait for it for ever.
+
+    ``but_for``: errors that every rank has at the same place; they are raised as they are.
+    """
+    try:
+        yield
+    except but_for:
+        raise
+    except BaseException as error:
+        if isinstance(error, LangfordError):
+            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
+            communicator.Abort(code_of_error(error))
+        traceback.print_exc()
+        sys.stderr.flush()
+        communicator.Abort(ExitCode.FAILED)
+        raise
