@@ -27,7 +27,13 @@ from langford.irregular.tree import broom, chain, random_tree, star
 from langford.problem import Problem
 from langford.reference import published
 
-ROOTS = 16
+ROOTS, SCALES = {"cpu": 16, "cuda": 64}, {"cpu": (16, 18, 20, 22), "cuda": (20, 22, 24)}
+LARGEST_SCALE = 26
+"""Of a search of its own: its edges fill most of the memory of a GPU while the graph is made."""
+DEEP = 20_000
+"""Levels of a tree above which a GPU, with a launch for each, is not timed by levels."""
+STATES = {"cpu": (11, 12), "cuda": (12, 15, 16)}
+"""n of the counts by states."""
 SIZES = {"cpu": (2**22, 10**6), "cuda": (2**24, 10**7)}
 """Vertices of the trees, and of the matrices."""
 
@@ -84,13 +90,25 @@ class Bench:
 
 def search(bench: Bench) -> None:
     """Graph500: harmonic means, and the table of directions."""
+    searches(bench, (10,) if bench.quick else SCALES[bench.device])
+    print()
+    directions(bench, 10 if bench.quick else 20)
+
+
+def largest(bench: Bench) -> None:
+    """Graph500 at the largest scale."""
+    searches(bench, (10,) if bench.quick else (LARGEST_SCALE,))
+
+
+def searches(bench: Bench, scales: tuple[int, ...]) -> None:
+    """Graph500 at these scales."""
     table = Table("scale", "edges searched in", "GTEPS, harmonic mean", "ms, median", "construction s", "share")
-    for scale in (10,) if bench.quick else (16, 18, 20, 22):
+    for scale in scales:
         edge_list = irregular.kronecker(scale, device=bench.device)
         built = bench.timed(1, lambda: irregular.Graph.from_edges(1 << scale, *edge_list, symmetric=True).simple())
         graph = built.outcome
         connected = np.flatnonzero(on_host(graph.degrees))
-        roots = np.random.default_rng(1).permutation(connected)[:ROOTS].tolist()
+        roots = np.random.default_rng(1).permutation(connected)[: ROOTS[bench.device]].tolist()
         seconds, edges = [], []
         for root in roots:
             taken = bench.timed(1, lambda: irregular.bfs(graph, root))
@@ -104,8 +122,10 @@ def search(bench: Bench) -> None:
             scale, f"{max(edges):,}", f"{1e-9 / slowness:.3g}", f"{1000 * median:.3g}", f"{built.median:.2f}",
             bench.share(moved, median),
         )  # fmt: skip
-    print()
-    scale = 10 if bench.quick else 20
+
+
+def directions(bench: Bench, scale: int) -> None:
+    """Edges looked at in each level from above, from below and with a change of direction."""
     graph = irregular.Graph.from_edges(
         1 << scale, *map(bench.put, irregular.kronecker(scale)), symmetric=True
     ).simple()
@@ -131,6 +151,8 @@ def treefix(bench: Bench) -> None:
         values = bench.put(random.integers(-9, 10, n).astype(np.int32))
         expected = irregular.leaffix(tree, values, "add")
         for method in ("levels", "preorder", "euler", "compression"):
+            if method == "levels" and bench.device == "cuda" and tree.height > DEEP:
+                continue
             taken = bench.timed(3, lambda: irregular.leaffix(tree, values, "add", method))
             if not bool((taken.outcome == expected).all()):
                 raise SystemExit(f"{method} is wrong on {name}")
@@ -157,6 +179,8 @@ def solve(bench: Bench) -> None:
         matrix = irregular.TreeMatrix(bench.put(parent), bench.put(strength + 2.0), edge)
         b = bench.put(random.normal(size=n))
         for method in ("levels", "compression"):
+            if method == "levels" and bench.device == "cuda" and matrix.tree.height > DEEP:
+                continue
             started = time.process_time()
             matrix.solve(b, method)
             first = time.process_time() - started
@@ -219,9 +243,9 @@ def cycles(bench: Bench) -> None:
 def states(bench: Bench) -> None:
     """Counts by states of the search."""
     table = Table("problem", "states", "placements", "s")
-    for n in (7,) if bench.quick else (11, 12):
+    for n in (7,) if bench.quick else STATES[bench.device]:
         problem = Problem.langford(n)
-        taken = bench.timed(1, lambda: irregular.search_states(problem))
+        taken = bench.timed(1, lambda: irregular.search_states(problem, device=bench.device))
         found = taken.outcome
         require_published(problem, found.arrangements // 2, published(problem))
         table.row(
@@ -256,7 +280,8 @@ def accuracy(bench: Bench) -> None:
 
 
 SECTIONS = {
-    "search": search, "treefix": treefix, "solve": solve, "cycles": cycles, "states": states, "accuracy": accuracy
+    "search": search, "largest": largest, "treefix": treefix, "solve": solve, "cycles": cycles, "states": states,
+    "accuracy": accuracy,
 }  # fmt: skip
 
 

@@ -156,6 +156,11 @@ class LeasedTasks:
         with self.database.reading() as connection:
             return leases.pace(connection, self.campaign_id, device_kind)
 
+    def is_worked_at(self) -> bool:
+        """Whether a lease of the campaign is running that is not overdue."""
+        with self.database.reading() as connection:
+            return queries.is_worked_at(connection, self.campaign_id)
+
     def lease_holders(self) -> list[LeaseHolder]:
         """The workers that hold leases of the campaign."""
         with self.database.reading() as connection:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     String,
     Text,
+    UniqueConstraint,
     false,
     text,
 )
@@ -332,3 +333,27 @@ class Token(Base):
     created: Mapped[float] = mapped_column(Float(53))
     expires: Mapped[float | None] = mapped_column(Float(53))
     label: Mapped[str] = mapped_column(String(100), default="")
+
+
+class Notice(Base):
+    """Something that an operator is told by a command or at a URL, once, whoever serves the campaign.
+
+    Attributes:
+        channel: by which it is told: "command" or "url".
+        kind: a value of :class:`db.states.NoticeKind`.
+        about: which occurrence it is about: the number of its last event, or what :mod:`db.notices` says.
+        tries: how often somebody has begun to tell it.
+        next_try: when it may be tried again: until then somebody tries, or waits after a failure.
+        told: when it arrived; None: it has not.
+    """
+
+    __tablename__ = "notice"
+    __table_args__ = (UniqueConstraint("campaign_id", "channel", "kind", "about"),)
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    channel: Mapped[str] = mapped_column(String(10))
+    kind: Mapped[str] = mapped_column(String(12))
+    about: Mapped[int] = mapped_column(BigInteger)
+    tries: Mapped[int]
+    next_try: Mapped[float] = mapped_column(Float(53))
+    told: Mapped[float | None] = mapped_column(Float(53))

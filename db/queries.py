@@ -176,6 +176,16 @@ def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
     return [(row.digest, row.role) for row in rows]
 
 
+_IN_TIME = select(Attempt.id).where(
+    Attempt.campaign_id == bindparam("campaign"), Attempt.ended.is_(None), Attempt.deadline >= Now()
+)
+
+
+def is_worked_at(connection: Connection, campaign_id: int) -> bool:
+    """Whether an attempt at a campaign runs that is not overdue."""
+    return connection.execute(_IN_TIME.limit(1), {"campaign": campaign_id}).first() is not None
+
+
 def lease_holders(connection: Connection, campaign_id: int) -> list[LeaseHolder]:
     """The workers with running attempts."""
     holders = (

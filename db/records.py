@@ -166,6 +166,27 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class EventRecord:
+    """An event in the history of a campaign.
+
+    Attributes:
+        event_id: its number; a later one has a greater number.
+        at: seconds since 1970.
+        kind: a value of :class:`db.states.EventKind`.
+        task: which task it is about; None: none, or several.
+        attempt: which attempt it is about; None: none, or several.
+        detail: what happened, in words.
+    """
+
+    event_id: int
+    at: float
+    kind: str
+    task: int | None
+    attempt: int | None
+    detail: str
+
+
+@dataclass(frozen=True)
 class Standing:
     """What a campaign has left to do: the part of its progress that is cheap to ask for.
 

@@ -10,7 +10,7 @@ from db import dialects
 from db.errors import NotALedger, WrongSchema
 from langford.loading import load
 
-SCHEMA = "0011"
+SCHEMA = "0012"
 """Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

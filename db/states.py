@@ -101,6 +101,24 @@ class EventKind(StrEnum):
     SET_ASIDE = "set-aside"
 
 
+class NoticeKind(StrEnum):
+    """What an operator is told who is not there.
+
+    Attributes:
+        DONE: every task has its result, and nothing waits for another worker.
+        STALLED: there is work, and nobody does it.
+        CONFLICT: results of a task disagree.
+        DISTRUSTED: a result was found wrong, and who handed it in is trusted no more.
+        SET_ASIDE: a task failed too often.
+    """
+
+    DONE = "done"
+    STALLED = "stalled"
+    CONFLICT = "conflict"
+    DISTRUSTED = "distrusted"
+    SET_ASIDE = "set_aside"
+
+
 class Role(StrEnum):
     """The rights of the bearer of a token; each role includes those before it."""
 

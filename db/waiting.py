@@ -10,7 +10,6 @@ from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, bindparam, func, select, union
-from sqlalchemy.orm import aliased
 
 from db.models import Attempt, Campaign, Event, Result, Task, Voter
 from db.records import Replication
@@ -18,29 +17,29 @@ from db.states import Doubt, EventKind, TaskState
 
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
-CONFIRMER = aliased(Voter)
-
+_DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
-DRAWN: Select[int, int] = _OF_CAMPAIGN.join(Voter, Voter.id == Result.voter_id).where(
-    Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
+_OF_THIS_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id + 0 == CAMPAIGN)
+"""The same, found by another index than that of the campaign: SQLite would read all of its results."""
+# By the voters, one after the other: their index ends with the lots.
+DRAWN: Select[int, int] = _OF_CAMPAIGN.where(
+    Result.voter_id.in_(select(Voter.id)), Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
 )
 """Results that are drawn, and that nobody has confirmed."""
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
     Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
 )
 """Results in doubt, but those where only the operator can decide."""
-UNTRUSTED: Select[int, int] = _OF_CAMPAIGN.join(Voter, Voter.id == Result.voter_id).where(
-    Voter.distrusted.is_not(None)
-)
+UNTRUSTED: Select[int, int] = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(_DISTRUSTED))
 """Results of voters that are not trusted."""
-UNCONFIRMED: Select[int, int] = _OF_CAMPAIGN.join(CONFIRMER, CONFIRMER.id == Result.confirmed_by).where(
-    CONFIRMER.distrusted.is_not(None), Result.lot < SHARE
+UNCONFIRMED: Select[int, int] = _OF_THIS_CAMPAIGN.where(
+    Result.confirmed_by.is_not(None), Result.confirmed_by.in_(_DISTRUSTED), Result.lot < SHARE
 )
 """Results that are drawn, and that only a voter has confirmed that is not trusted."""
 _WAITING = union(DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
 
 DOUBTS = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None)).exists()
-DISTRUST = select(Voter.id).where(Voter.distrusted.is_not(None)).exists()
+DISTRUST = _DISTRUSTED.exists()
 _REASONS = select(Campaign.recheck_share.label("share"), DOUBTS.label("doubts"), DISTRUST.label("distrust")).where(
     Campaign.id == CAMPAIGN
 )
@@ -63,7 +62,13 @@ def tasks(connection: Connection, campaign_id: int) -> list[int]:
 _RECHECKED_NOW = (
     select(func.count(Attempt.task_index.distinct()))
     .join_from(Attempt, Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
-    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None), Task.state == TaskState.DONE)
+    # By the deadline: by the campaign SQLite would read all its attempts.
+    .where(
+        Attempt.campaign_id + 0 == CAMPAIGN,
+        Attempt.ended.is_(None),
+        Attempt.deadline > 0,
+        Task.state == TaskState.DONE,
+    )
 )
 
 
@@ -82,8 +87,9 @@ def in_conflict(
     connection: Connection, campaign_id: int, doubts: Collection[Doubt] = (Doubt.CONFLICT, Doubt.TIE)
 ) -> list[int]:
     """The tasks whose results disagree and are not settled, in order."""
+    # Not in order: for that SQLite would read all results of the campaign.
     chosen = Result.campaign_id == campaign_id, Result.doubt.is_not(None), Result.doubt.in_(doubts)
-    return list(connection.scalars(select(Result.task_index).where(*chosen).order_by(Result.task_index)))
+    return sorted(connection.scalars(select(Result.task_index).where(*chosen)))
 
 
 def values_in_conflict(connection: Connection, campaign_id: int, index: int) -> str:

@@ -1,4 +1,4 @@
-"""What a computing process shows to its parent, in memory that they share: its task, and its steps.
+"""What a computing process shows to its parent, in memory that they share: its task, its steps, what it compiles.
 
 The parent reads it whenever it likes, also when the process hangs.
 """
@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from multiprocessing.context import SpawnContext
 
-from langford.steps import STEPS
+from langford.steps import COMPILING, STEPS
 
 NO_TASK = -1
-TOKEN, MADE = 0, 1
+TOKEN, MADE, COMPILES = 0, 1, 2
 
 
 class Heartbeat:
     """The heartbeat of one computing process; it is made by the parent, and given to the process."""
 
     def __init__(self, context: SpawnContext) -> None:
-        self._numbers = context.RawArray("q", [NO_TASK, 0])
+        self._numbers = context.RawArray("q", [NO_TASK, 0, 0])
 
     # -- in the computing process ---------------------------------------------------------
 
     def start(self) -> None:
-        """Count the steps of this process here."""
+        """Count the steps of this process here, and show when it compiles."""
         STEPS.count_in(self._numbers, MADE)
+        COMPILING.tell(self._show_compiling)
+
+    def _show_compiling(self, compiles: bool) -> None:
+        self._numbers[COMPILES] = compiles
 
     def begin(self, token: int) -> None:
         """Note that a task begins."""
@@ -46,3 +50,8 @@ class Heartbeat:
     def steps(self) -> int:
         """How many steps its evaluation has made."""
         return int(self._numbers[MADE])
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the process compiles kernels, or waits for another one that does."""
+        return bool(self._numbers[COMPILES])

@@ -38,6 +38,11 @@ class InProcessPool:
         return {}
 
     @property
+    def compiles(self) -> bool:
+        """Never between two calls."""
+        return False
+
+    @property
     def in_flight(self) -> list[int]:
         """Tokens of what was submitted."""
         return list(self._waiting)

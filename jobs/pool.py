@@ -93,6 +93,11 @@ class Pool(Protocol):
         """By token the steps that the evaluation of each task has made; None where its worker has not begun it."""
         ...
 
+    @property
+    def compiles(self) -> bool:
+        """Whether a worker compiles kernels now, before its first task."""
+        ...
+
     def kill(self, token: int, reason: str) -> None:
         """End the worker that evaluates a task, or should; :meth:`poll` reports that it died of this reason.
 
@@ -176,6 +181,11 @@ class WorkerPool:
                 else:
                     steps[member.tokens[0]] = None
         return steps
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a worker compiles kernels now."""
+        return any(member.heartbeat.compiles for member in self._members)
 
     def kill(self, token: int, reason: str) -> None:
         """End the worker that evaluates a task, see :meth:`Pool.kill`."""

@@ -22,6 +22,7 @@ from jobs.watch import PATIENCE_SECONDS, Watch
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
+from langford.steps import COMPILING_WORDS
 
 PREEMPTION = "SIGTERM"
 """The reason to stop of a worker that a scheduler takes away."""
@@ -36,14 +37,18 @@ class Step:
     Attributes:
         tasks_done: number of tasks of the campaign that are done.
         work_done: their work.
-        work_here: work of the tasks that this run has finished.
+        tasks_here: number of tasks that this run has finished.
+        work_here: their work.
         seconds_here: since the start of this run.
+        seconds_left: until the campaign is done, where the source knows; None: unknown.
     """
 
     tasks_done: int
     work_done: float
+    tasks_here: int
     work_here: float
     seconds_here: float
+    seconds_left: float | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class Run:
         Args:
             source: gives the tasks and takes the results.
             devices: one worker process for each of them.
-            tell: called at the start and after each delivery of results.
+            tell: called at the start, and often while the pool works.
             say: called with remarks for the user.
             stop_reason: called often; a string stops the run at once ("SIGTERM").
             time_limit: seconds; no task starts that would probably end later.
@@ -112,6 +117,7 @@ class Run:
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
         self._leases: dict[int, Lease] = {}
+        self._compiling_said = False
 
     def run(self) -> RunReport:
         """Work until nothing is left to do here, or until there is a reason to stop.
@@ -181,6 +187,13 @@ class Run:
             # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
             self._look(pool)
+            self._say_what_compiles(pool)
+            self._tell(self._step())
+
+    def _say_what_compiles(self, pool: Pool) -> None:
+        if pool.compiles and not self._compiling_said:
+            self._compiling_said = True
+            self._say(COMPILING_WORDS)
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
@@ -232,7 +245,6 @@ class Run:
         for lease, delivery in delivered:
             self._effort.finished(lease.work, delivery.evaluation.seconds)
             self._watch.saw(lease.work, delivery.evaluation.seconds)
-        self._tell(self._step())
 
     def _release(self, message: Died) -> None:
         """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""
@@ -249,8 +261,10 @@ class Run:
             self._source.release(self._leases.values(), outcome, note)
 
     def _step(self) -> Step:
-        source = self._source
-        return Step(source.tasks_done, source.work_done, self._effort.work, self._effort.seconds)
+        source, effort = self._source, self._effort
+        return Step(
+            source.tasks_done, source.work_done, effort.tasks, effort.work, effort.seconds, source.seconds_left
+        )
 
 
 def _ending(stopped: str | None) -> Ending:

@@ -44,6 +44,11 @@ class TaskSource(Protocol):
         ...
 
     @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done, as far as the source knows; None: it does not."""
+        ...
+
+    @property
     def set_aside(self) -> int:
         """Number of tasks that failed too often, as far as the source knows; 0 when it never was ready."""
         ...
@@ -171,6 +176,10 @@ class LedgerTasks:
     def ready(self) -> bool:
         """Always true: the ledger is open."""
         return True
+
+    @property
+    def seconds_left(self) -> None:
+        """Unknown: it follows from the speed of this run."""
 
     @property
     def set_aside(self) -> int:

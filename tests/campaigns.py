@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import update
 
-from db import Campaign, Credential, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease, Ledger, notices
 from db.models import Attempt
-from db.states import EventKind, Outcome, Role
+from db.states import EventKind, NoticeKind, Outcome, Role
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -85,3 +85,6 @@ def write_used_ledger(where: str) -> None:
         campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
         campaign.deliver(true_deliveries(rest[1:], 1 / 3))
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
+        told = notices.claim(campaign.database, campaign.campaign_id, "command", NoticeKind.STALLED, 0)
+        assert told is not None
+        notices.told(campaign.database, told)

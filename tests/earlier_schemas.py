@@ -3,6 +3,7 @@
 from db.views import VIEWS
 
 UNDONE = {
+    "0011": ["DROP TABLE notice"],
     "0010": [
         *(f"DROP VIEW {view.name}" for view in VIEWS),
         "DROP INDEX attempt_worker",

@@ -5,6 +5,7 @@ One start of a worker serves one campaign: it belongs to those of its first atte
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,8 +99,10 @@ def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
     return list(connection.execute(_WORKERS, {"campaign": campaign_id}))
 
 
+# Not by the campaign: SQLite would read all its attempts.
 _RUNNING = (
     select(
+        Attempt.campaign_id,
         Attempt.task_index,
         Attempt.worker_id,
         Task.work,
@@ -109,7 +112,7 @@ _RUNNING = (
         Attempt.seconds,
     )
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
-    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
+    .where(Attempt.ended.is_(None), Attempt.deadline > 0)
 )
 
 
@@ -125,7 +128,8 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
             row.steps is not None,
             row.seconds or 0.0,
         )
-        for row in connection.execute(_RUNNING, {"campaign": campaign_id})
+        for row in connection.execute(_RUNNING)
+        if row.campaign_id == campaign_id
     ]
 
 
@@ -138,7 +142,7 @@ _ARRIVALS = (
     .where(
         Worker.last_seen > SINCE - SEEN_SECONDS,
         Attempt.ended > SINCE,
-        Attempt.campaign_id == CAMPAIGN,
+        Attempt.campaign_id + 0 == CAMPAIGN,
         # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
     )
@@ -170,7 +174,7 @@ _PACES = (
     .where(
         Worker.last_seen > SINCE,
         Attempt.ended >= func.coalesce(_LAST_BUT_SOME, 0.0),
-        Attempt.campaign_id == CAMPAIGN,
+        Attempt.campaign_id + 0 == CAMPAIGN,
         Result.attempt_id == Attempt.id,
         Result.seconds > 0,
     )
@@ -186,19 +190,18 @@ def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, f
 
 
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
-# Through the workers: their index has all that is asked, and the rows of the attempts need not be read.
+# The index of workers has all that is asked: no row of an attempt is read.
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
-    .select_from(Worker)
-    .join(Attempt, Attempt.worker_id == Worker.id)
-    .where(OF_CAMPAIGN, Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
     .group_by(Attempt.worker_id, Attempt.outcome)
 )
 
 
-def not_done(connection: Connection, campaign_id: int) -> list[Row[Any]]:
-    """(worker, outcome, number, seconds) of the attempts of a campaign's workers that are not done.
+def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]:
+    """(worker, outcome, number, seconds) of the ended attempts of some workers that are not done.
 
     The seconds are those from the start of computing, or else from the grant, to the end.
     """
-    return list(connection.execute(_NOT_DONE, {"campaign": campaign_id}))
+    rows: Iterable[Row[Any]] = connection.execute(_NOT_DONE)
+    return [row for row in rows if row.worker_id in workers]

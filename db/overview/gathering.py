@@ -55,7 +55,7 @@ def overview(
     everybody = attendance.workers(connection, campaign_id)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
     running = attendance.running(connection, campaign_id)
-    not_done = attendance.not_done(connection, campaign_id)
+    not_done = attendance.not_done(connection, {row.id for row in everybody})
     conflicts = waiting.in_conflict(connection, campaign_id)
     rechecks = waiting.tasks(connection, campaign_id) if standing.rechecks else []
     tasks, work = _parts(connection, campaign, standing, rechecks)

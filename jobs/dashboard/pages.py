@@ -25,10 +25,7 @@ from jobs.dashboard.documents import HEADERS, Documents
 from jobs.farm.access import Access, TooManyRequests
 
 LARGEST_FORM = 4096
-WRONG = (
-    "This token opens no campaign here: it is mistyped, revoked or expired. `langford token NAME --list` shows "
-    "which tokens a campaign has."
-)
+WRONG = "This token opens no campaign here: it is mistyped, revoked or expired. Try again, or ask for another one."
 NO_LONGER = "Your token opens nothing here any more: it was revoked, or has expired."
 NOT_THIS = "Your tokens do not open this campaign, if there is one of this name: it needs one of its own."
 

@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from jobs.farm.log import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MOST_CONNECTIONS = 60_000
@@ -161,11 +163,26 @@ class LimitedLog:
 
     def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
         self._most, self._lock = lines_per_minute, threading.Lock()
-        self._log = logging.getLogger("langford.server")
         self._minute, self._lines = 0, dict[str, int]()
 
-    def say(self, address: str, message: str, error: BaseException | None = None) -> None:
-        """Write a line, and the traceback of an error, unless the address has had its lines of this minute."""
+    def say(
+        self,
+        address: str,
+        message: str,
+        error: BaseException | None = None,
+        event: str = "client",
+        level: int = logging.WARNING,
+        **fields: Any,
+    ) -> None:
+        """Write a line, unless the address has had its lines of this minute.
+
+        Args:
+            address: whom the line is about.
+            message: the line in words.
+            error: its traceback is written too, and it is an alarm.
+            event, fields: see :func:`jobs.farm.log.line`.
+            level: of the line without an error.
+        """
         with self._lock:
             minute = int(time.monotonic() // 60)
             if minute != self._minute:
@@ -174,4 +191,6 @@ class LimitedLog:
             self._lines[address] = lines = self._lines.get(address, 0) + 1
         if lines <= self._most:
             last = " (no more lines about this address in this minute)" if lines == self._most else ""
-            self._log.warning("%s: %s%s", address or "unknown address", message, last, exc_info=error)
+            said = f"{address or 'unknown address'}: {message}{last}"
+            more = extra(event if error is None else "error", None, {"address": address, **fields})
+            LOGGER.log(logging.ERROR if error else level, "%s", said, exc_info=error, extra=more)

@@ -19,6 +19,10 @@ class Overviews:
         folders = {"the server": Path.cwd()}
         self._watches = {name: Watch(partial(campaign.overview, folders)) for name, campaign in campaigns.items()}
 
+    def watch(self, name: str) -> Watch:
+        """What has the overview of a campaign."""
+        return self._watches[name]
+
     def status(self, ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
         """The overview of a campaign as JSON."""
         return to_document(self._watches[campaign.name].overview())

@@ -1,5 +1,6 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
+    GET  /metrics                     reader  → numbers about the same, for Prometheus
     GET  /campaigns                   reader  → the campaigns that the token opens
     GET  /campaigns/NAME              reader  → the campaign and how far it is
     GET  /campaigns/NAME/status       reader  → how far, how fast, until when, who works, what went wrong
@@ -31,6 +32,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -43,12 +45,15 @@ from jobs.dashboard.documents import Documents
 from jobs.farm import operations
 from jobs.farm.access import Access, RateLimit, TooManyRequests
 from jobs.farm.connections import Connections, LimitedLog
+from jobs.farm.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.overviews import Overviews
 from jobs.farm.streams import NoMoreStreams, Streams
+from jobs.farm.traffic import Counted, Traffic, paths_of
 from jobs.farm.wire import BadMessage
 
 LARGEST_BODY = 4 * 2**20
 
+NO_CAMPAIGN = "this token opens no campaign here: check it"
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -60,6 +65,8 @@ def application(
     log: LimitedLog | None = None,
     proxies: Collection[str] = (),
     streams: Streams | None = None,
+    traffic: Traffic | None = None,
+    overviews: Overviews | None = None,
 ) -> Starlette:
     """The server of these campaigns of a ledger; raises NoSuchCampaign.
 
@@ -71,13 +78,17 @@ def application(
         log: for what operators shall know, and clients not.
         proxies: addresses of proxies, whose X-Forwarded-For is believed.
         streams: those of its campaigns, to be closed before the server ends.
+        traffic: counts what is answered.
+        overviews: of its campaigns.
     """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     log = log or LimitedLog()
     access = Access(campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
-    overviews, streams, documents = Overviews(campaigns), streams or Streams(log), Documents()
+    overviews, streams, documents = overviews or Overviews(campaigns), streams or Streams(log), Documents()
+    traffic = traffic or Traffic()
+    metrics = Metrics(overviews, traffic)
 
     def guarded(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
@@ -134,9 +145,16 @@ def application(
     async def listed(request: Request) -> Response:
         names = await access.opened(request, _tokens(access, request))
         if not names:
-            raise Refused(_error(403, "this token opens no campaign here: check it"))
+            raise Refused(_error(403, NO_CAMPAIGN))
         chosen = [campaigns[name] for name in names]
         return JSONResponse(await run_in_threadpool(overviews.listed, chosen), headers=PRIVATE)
+
+    async def measured(request: Request) -> Response:
+        names = await access.opened(request, _tokens(access, request))
+        if not names:
+            raise Refused(_error(403, NO_CAMPAIGN))
+        text = await run_in_threadpool(metrics.text, names)
+        return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
     async def stream(request: Request) -> Response:
         campaign, tokens = await authorized(request, Role.READER)
@@ -152,24 +170,25 @@ def application(
     def route(path: str, method: str, role: Role, operation: operations.Operation) -> Route:
         return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
 
-    return Starlette(
-        routes=[
-            Route("/campaigns", guarded(listed), methods=["GET"]),
-            Route("/campaigns/{name}/stream", guarded(stream), methods=["GET"]),
-            route("", "GET", Role.READER, operations.info),
-            route("/status", "GET", Role.READER, overviews.status),
-            route("/workers", "POST", Role.WORKER, operations.enrol),
-            route("/departures", "POST", Role.WORKER, operations.leave),
-            route("/leases", "POST", Role.WORKER, operations.lease),
-            route("/renewals", "POST", Role.WORKER, operations.renew),
-            route("/releases", "POST", Role.WORKER, operations.release),
-            route("/failures", "POST", Role.WORKER, operations.fail),
-            route("/deaths", "POST", Role.WORKER, operations.die),
-            route("/results", "POST", Role.WORKER, operations.deliver),
-            route("/retries", "POST", Role.ADMIN, operations.retry),
-            *pages.routes(access, documents),
-        ]
-    )
+    routes = [
+        Route("/metrics", guarded(measured), methods=["GET"]),
+        Route("/campaigns", guarded(listed), methods=["GET"]),
+        Route("/campaigns/{name}/stream", guarded(stream), methods=["GET"]),
+        route("", "GET", Role.READER, operations.info),
+        route("/status", "GET", Role.READER, overviews.status),
+        route("/workers", "POST", Role.WORKER, operations.enrol),
+        route("/departures", "POST", Role.WORKER, operations.leave),
+        route("/leases", "POST", Role.WORKER, operations.lease),
+        route("/renewals", "POST", Role.WORKER, operations.renew),
+        route("/releases", "POST", Role.WORKER, operations.release),
+        route("/failures", "POST", Role.WORKER, operations.fail),
+        route("/deaths", "POST", Role.WORKER, operations.die),
+        route("/results", "POST", Role.WORKER, operations.deliver),
+        route("/retries", "POST", Role.ADMIN, operations.retry),
+        *pages.routes(access, documents),
+    ]
+    counted = Middleware(Counted, traffic=traffic, log=log, address_of=access.address, paths=paths_of(routes))
+    return Starlette(routes=routes, middleware=[counted])
 
 
 class Refused(Exception):

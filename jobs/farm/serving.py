@@ -124,9 +124,14 @@ class GuardedProtocol(H11Protocol):
 class Server(uvicorn.Server):
     """A server that ends what would never end by itself, before it waits for all answers to be sent."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams | None) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams | None, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._streams, self._stopping = streams, stopping
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # From now on signals come to this server; an earlier one did not.
+        self.should_exit = self.should_exit or self._stopping()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._streams is not None:
@@ -150,8 +155,19 @@ def serve(
     listener: socket.socket,
     serving: Serving,
     streams: Streams | None = None,
+    stopping: Callable[[], bool] = bool,
 ) -> None:
-    """Serve an application on a socket that listens, until SIGINT or SIGTERM."""
+    """Serve an application on a socket that listens, until SIGINT or SIGTERM.
+
+    Args:
+        application: answers the requests.
+        connections: those of the server.
+        log: for what operators shall know.
+        listener: the socket.
+        serving: how it speaks, and how long it waits.
+        streams: end before the server.
+        stopping: whether it shall end at once, because a signal came before it was there.
+    """
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
         GuardedProtocol, connections=connections, log=log, serving=serving
@@ -163,13 +179,14 @@ def serve(
         http=protocol,  # type: ignore[arg-type]  # it is called like the class
         ws="none",
         h11_max_incomplete_event_size=LONGEST_HEADERS,
+        log_config=None,
         log_level="error",
         access_log=False,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = Server(config, streams)
+    server = Server(config, streams, stopping)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say("this server", str(context.get("message")), context.get("exception"))

@@ -42,29 +42,41 @@ class NoMoreStreams(LangfordError):
 class Broadcast:
     """The statuses of one campaign, as events."""
 
-    def __init__(self, compute: Callable[[], dict[str, Any]]) -> None:
-        """``compute`` makes a status; it is called in a thread, once at a time."""
-        self._compute, self._lock = compute, asyncio.Lock()
-        self._number, self._outcome = 0, (b"", None)  # type: int, tuple[bytes, Exception | None]
+    def __init__(self, compute: Callable[[], dict[str, Any]], every: float) -> None:
+        """
+        Args:
+            compute: makes a status; it is called in a thread, once at a time.
+            every: seconds from one status to the next, at least.
+        """
+        self._compute, self._every, self._lock = compute, every, asyncio.Lock()
+        self._number = 0
+        self._outcome: tuple[bytes, Exception | None] = b"", None
         # Until when the newest status is new enough, by time.monotonic.
         self._due = 0.0
 
     async def newer(self, number: int) -> tuple[int, bytes]:
         """The number and the event of a status after the one of that number.  Raises what computing it raised."""
-        # Who holds the lock computes the status for all who wait for the lock.
-        async with self._lock:
-            if self._number <= number or time.monotonic() >= self._due:
-                await asyncio.sleep(self._due - time.monotonic())
-                began = time.monotonic()
-                self._due = began + EVERY_SECONDS
-                event, error = await run_in_threadpool(self._computed)
-                ended = time.monotonic()
-                self._due = ended + max(EVERY_SECONDS, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
-                self._number, self._outcome = self._number + 1, (event, error)
-            event, error = self._outcome
-            if error is not None:
-                raise error
-            return self._number, event
+        if not self._has_newer(number):
+            # Who holds the lock computes the status for all who wait for the lock.
+            async with self._lock:
+                if not self._has_newer(number):
+                    await self._compute_next()
+        event, error = self._outcome
+        if error is not None:
+            raise error
+        return self._number, event
+
+    def _has_newer(self, number: int) -> bool:
+        return self._number > number and time.monotonic() < self._due
+
+    async def _compute_next(self) -> None:
+        await asyncio.sleep(self._due - time.monotonic())
+        began = time.monotonic()
+        self._due = began + self._every
+        self._outcome = await run_in_threadpool(self._computed)
+        self._number += 1
+        ended = time.monotonic()
+        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
 
     def _computed(self) -> tuple[bytes, Exception | None]:
         try:
@@ -77,8 +89,14 @@ class Broadcast:
 class Streams:
     """All streams of a server."""
 
-    def __init__(self, log: LimitedLog, most: int = MOST_STREAMS) -> None:
-        self.log, self._most = log, most
+    def __init__(self, log: LimitedLog, most: int = MOST_STREAMS, every: float = EVERY_SECONDS) -> None:
+        """
+        Args:
+            log: for what ends a stream.
+            most: how many may be open.
+            every: seconds from one status to the next, at least.
+        """
+        self.log, self._most, self._every = log, most, every
         self.closing, self.open = asyncio.Event(), 0
         self._broadcasts: dict[str, Broadcast] = {}
 
@@ -99,7 +117,7 @@ class Streams:
         """
         if self.closing.is_set() or self.open >= self._most:
             raise NoMoreStreams("no further stream is opened now: ask for the status from time to time")
-        broadcast = self._broadcasts.setdefault(name, Broadcast(compute))
+        broadcast = self._broadcasts.setdefault(name, Broadcast(compute, self._every))
         number, event = await broadcast.newer(0)
         hello = f"event: version\ndata: {version}\n\n".encode()
         return Stream(self, broadcast, number, hello + event, allowed)

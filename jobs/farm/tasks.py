@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from db import Delivery, Lease, Receipt
+from db import Delivery, Lease
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
@@ -20,11 +20,11 @@ from jobs.farm.client import (
     CampaignReplaced,
     NotEnrolled,
     RemoteCampaign,
-    RequestRefused,
     ServerAway,
     ServerRefuses,
 )
 from jobs.farm.outbox import Outbox
+from jobs.farm.outlook import Outlook
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
 from jobs.identity import Identity
 from jobs.sources import deadly, remark
@@ -72,7 +72,7 @@ class ServerTasks:
         """
         self._server, self._outbox, self._identity = server, outbox, identity
         self._say, self._lease_seconds = say, lease_seconds
-        self._asking, self._sending = Backoff(), Backoff()
+        self._asking, self._sending, self._outlook = Backoff(), Backoff(), Outlook(server.overview)
         self._idling = IDLE_SECONDS
         self._renewed = time.monotonic()
         self._info: CampaignInfo | None = None
@@ -99,14 +99,25 @@ class ServerTasks:
         return self._known.key
 
     @property
+    def total(self) -> tuple[int, float]:
+        """Number of tasks of the campaign, and their work."""
+        return self._known.tasks, self._known.work
+
+    @property
     def tasks_done(self) -> int:
         """Number of tasks that are done."""
-        return self._known.standing.tasks.get(TaskState.DONE, 0)
+        return max(self._outlook.tasks_done, self._known.standing.tasks.get(TaskState.DONE, 0))
 
     @property
     def work_done(self) -> float:
         """Work of these tasks."""
-        return self._known.standing.work.get(TaskState.DONE, 0.0)
+        known = self._known
+        return max(self._outlook.share_done * known.work, known.standing.work.get(TaskState.DONE, 0.0))
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done; None: unknown."""
+        return self._outlook.seconds_left
 
     @property
     def set_aside(self) -> int:
@@ -173,6 +184,8 @@ class ServerTasks:
         if time.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = time.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
+        if not self._away:
+            self._outlook.refresh()
 
     def close(self, ending: Ending) -> None:
         """Send waiting results once more, say how the work ended, give up the outbox, and close the connection."""
@@ -268,7 +281,7 @@ class ServerTasks:
         for start in range(0, len(waiting), MOST_AT_ONCE):
             batch = waiting[start : start + MOST_AT_ONCE]
             try:
-                receipts = self._deliver(batch)
+                receipts = self._server.deliver_each(batch)
             except ServerAway as error:
                 self._sending.failed()
                 self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
@@ -283,13 +296,3 @@ class ServerTasks:
                     self._say(remark(delivery.evaluation.result.index, receipt))
         if waiting and not self._holding:
             self._asking.succeeded()  # these may have been the last results of the campaign: ask at once
-
-    def _deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
-        try:
-            return self._server.deliver(deliveries)
-        except RequestRefused as error:
-            if len(deliveries) == 1:
-                return [Receipt(EventKind.REFUSED, str(error))]
-        half = len(deliveries) // 2
-        return [*self._deliver(deliveries[:half]), *self._deliver(deliveries[half:])]

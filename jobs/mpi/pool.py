@@ -49,6 +49,11 @@ class RankPool:
         """The oldest task of each rank; ranks do not report their steps."""
         return {tokens[0]: 0 for tokens in self._tokens.values() if tokens}
 
+    @property
+    def compiles(self) -> bool:
+        """Never: ranks do not report it."""
+        return False
+
     def kill(self, token: int, reason: str) -> None:
         """Raises RankHangs: MPI has no way to end one rank alone."""
         for rank, tokens in self._tokens.items():

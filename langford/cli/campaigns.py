@@ -12,6 +12,7 @@ from db import Ledger
 from db.errors import NothingChosen
 from jobs import exchange, signing
 from langford.cli import display
+from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.option_groups import CampaignOptions, campaign_options, method_of
 from langford.cli.options import (
     allowed_signers_option,
@@ -69,6 +70,7 @@ aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal
 @device_option
 @time_limit_option
 @patience_option
+@notify_options
 @json_option
 @click.pass_context
 def run(
@@ -80,6 +82,7 @@ def run(
     device: str,
     time_limit: float | None,
     patience: float,
+    notify: NotifyOptions,
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
@@ -91,7 +94,7 @@ def run(
     fastest = replace(chosen, method_name=choice.method.name)
     if chosen.depth is not None:
         fastest.key()
-    chosen_devices = devices(device, chosen_cores(workers))
+    chosen_devices, hooks = devices(device, chosen_cores(workers)), notify.hooks()
     with Ledger(address, create=True) as ledger:
         rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
         key = _key_to_resume(ledger, chosen, [choice.method, *rivals])
@@ -99,7 +102,8 @@ def run(
         campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
         if key is None and choice.reason:
             display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
-        report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+        with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+            report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
         context.exit(conclude(campaign, report, stop, as_json))
 
 

@@ -16,6 +16,7 @@ from langford.cli.packages import require_own_packages
 from langford.cli.terminal import plain
 from langford.errors import LangfordError
 from langford.loading import load
+from langford.steps import COMPILING, COMPILING_WORDS
 
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
@@ -31,7 +32,11 @@ COMMANDS = {
         "Create or resume a campaign and work it off on this machine.",
         CAMPAIGNS,
     ),
-    "status": LazyCommand("langford.cli.views:status", "Show how far the campaigns of a ledger are.", CAMPAIGNS),
+    "status": LazyCommand(
+        "langford.cli.status:status",
+        "Show how far campaigns are, how fast, until when, who works on them, and what needs a look.",
+        CAMPAIGNS,
+    ),
     "result": LazyCommand(
         "langford.cli.campaigns:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
@@ -82,11 +87,11 @@ COMMANDS = {
         "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
     ),
     "serve": LazyCommand(
-        "langford.cli.farm:serve",
+        "langford.cli.serving:serve",
         "Hand out the tasks of campaigns to workers anywhere, and take their results.",
         FARM,
     ),
-    "work": LazyCommand("langford.cli.farm:work", "Work for a task server until its campaign is done.", FARM),
+    "work": LazyCommand("langford.cli.working:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
         "langford.cli.campaigns:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",
@@ -140,7 +145,7 @@ def cli() -> None:
     \b
     langford count 16            the count, here and now
     langford run langford 20     the same as a campaign that survives interruption
-    langford status              how far the campaigns of ./langford.db are
+    langford status              how far the campaigns of ./langford.db are, and until when
     """
 
 
@@ -151,6 +156,7 @@ def main() -> None:
     # A closed stream is None; what is printed to it is lost, as its owner wanted.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    COMPILING.tell(_say_that_it_compiles)
     code = _code_of_command()
     try:
         sys.stdout.flush()
@@ -190,6 +196,13 @@ def _code_of_command() -> int:
         where = f"{error.filename}: {error.strerror}"
         print(f"langford: {where}; choose another file or folder, or make room", file=sys.stderr)
         return ExitCode.BAD_INPUT
+
+
+def _say_that_it_compiles(compiles: bool) -> None:
+    """Say once that this process compiles kernels: the first count by a method takes longer than the next."""
+    if compiles:
+        COMPILING.tell(lambda compiles: None)
+        print(COMPILING_WORDS, file=sys.stderr)
 
 
 def _cannot_print(error: OSError) -> int:

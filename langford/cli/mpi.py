@@ -19,6 +19,7 @@ from langford.cli.running import StopSignals, conclude, create_campaign, work_of
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import PlanKey
+from langford.steps import COMPILING
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -53,6 +54,8 @@ def mpi(
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     communicator = world()
+    if communicator.rank:
+        COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
     if not static and communicator.size < 2:
         raise TooFewRanks(
             "rank 0 only gives tasks to others: start two ranks or more with mpirun, or use `langford run`"

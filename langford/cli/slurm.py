@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,10 +14,12 @@ import click
 from db import Ledger, Standing
 from db.database import without_password
 from jobs.farm.client import RemoteCampaign
+from jobs.hooks import Hook
 from langford.cli import display
 from langford.cli.exit_codes import code_of_signal
 from langford.cli.job_options import JobOptions, QueueOptions, job_options, queue_options
 from langford.cli.lazy import ListingGroup
+from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options import json_option, token_of
 from langford.cli.running import StopSignals
 from langford.devices import CPU
@@ -71,15 +74,20 @@ Ctrl-C or SIGTERM end this command; the workers go on.  Exit codes: 0 done, 128 
 @click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
+@notify_options
 @json_option
 @click.pass_context
-def keep(context: click.Context, name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
+def keep(
+    context: click.Context, name: str, queue: QueueOptions, job: JobOptions, notify: NotifyOptions, as_json: bool
+) -> None:
     """Keep the queue filled with workers until the campaign is done."""
-    stop = StopSignals()
+    if queue.server and notify.given:
+        raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
+    stop, hooks = StopSignals(), notify.hooks() if not queue.server else []
     keeper = _keeper(name, queue, job, as_json, stop.reason)
     if keeper is None:
         return
-    with held(job.logs / name / "keeper.lock"):
+    with held(job.logs / name / "keeper.lock"), _notified(name, queue, hooks, notify.stalled_after, stop):
         keeper.run()
     if as_json:
         display.print_json({"campaign": name, "done": stop.received is None})
@@ -142,6 +150,20 @@ def _print_script(script: str, as_json: bool) -> None:
         display.print_json({"script": script})
     else:
         print(script, end="")
+
+
+@contextmanager
+def _notified(
+    name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
+) -> Iterator[None]:
+    """Send what is due about a campaign of the ledger while the block runs."""
+    if not hooks:
+        yield
+        return
+    with Ledger(queue.address) as ledger:
+        campaigns = [ledger.campaign(name)]
+        with notified(campaigns, hooks, stalled_after, say_notice, lambda: last_seconds(stop)):
+            yield
 
 
 def _keeper(

@@ -115,6 +115,14 @@ class Graph:
             return Graph.from_edges(self.n, self.indices, self.sources)
         return self._transposed(np.arange(self.n, dtype=self.indices.dtype))
 
+    @cached_property
+    def without_edges(self) -> Array:
+        """A bitmap of the vertices that no edge leaves, uint32[⌈n/32⌉]; the bits after the last vertex are set."""
+        xp = module_of(self.indptr)
+        bare = xp.ones((self.n + 31) // 32 * 32, bool)
+        bare[: self.n] = self.degrees == 0
+        return xp.packbits(bare, bitorder="little").view(np.uint32)
+
     def _transposed(self, sequence: Array) -> Graph:
         graph = Graph.__new__(Graph)
         graph.indptr, graph.indices = np.zeros_like(self.indptr), np.empty_like(self.indices)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
-from langford.irregular.cpu.tree import list_children, rank_sequentially, walk
+from langford.irregular.cpu.tree import grow, list_children, rank_sequentially, walk
 from langford.irregular.errors import BadTree
 from langford.loading import load
 
@@ -183,19 +182,8 @@ def random_tree(n: int, depth_factor: float = 0.0, children: int = 3, seed: int 
     makes a tree of logarithmic depth, f one of depth about f·n / children.
     """
     random = np.random.default_rng(seed)
+    counts = random.integers(0, 2 * children, n)
+    deeper = random.random(n) < depth_factor
     parent = np.zeros(n, np.int32)
-    counts = random.integers(0, 2 * children, n).tolist()
-    deeper = (random.random(n) < depth_factor).tolist()
-    waiting: deque[int] = deque()
-    deepest, made, turn = 0, 1, 0
-    while made < n:
-        deep = deeper[turn] or not waiting
-        vertex = deepest if deep else waiting.popleft()
-        # The deepest one must have a child, or the tree could end.
-        count = min(max(counts[turn], int(deep)), n - made)
-        parent[made : made + count] = vertex
-        if deep:
-            deepest = made
-        waiting.extend(range(made + int(deep), made + count))
-        made, turn = made + count, turn + 1
+    grow(counts, deeper, parent)
     return parent

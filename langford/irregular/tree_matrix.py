@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
 from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
 from langford.irregular.errors import ZeroPivot
@@ -15,6 +15,10 @@ from langford.irregular.tree import Tree
 from langford.loading import load
 
 SolveMethod = Literal["compression", "levels"]
+
+
+VERTICES_PER_LEVEL = 100
+"""A GPU factorises level by level; below this number, in the mean, a core is faster, the copies included."""
 
 
 class TreeMatrix:
@@ -46,10 +50,14 @@ class TreeMatrix:
             require_length(name, array, len(parent), "vertex")
             require_numbers(name, array)
         pivots, edges = diagonal.astype(xp.float64), edge.astype(xp.float64)
-        if on_gpu(pivots):
+        if not on_gpu(pivots):
+            zero = factorise(self.tree.above, self.tree.order, edges, pivots)
+        elif self.tree.height * VERTICES_PER_LEVEL < len(self.tree):
             zero = load("langford.irregular.cuda.tree:factorise_on_gpu")(self.tree, edges, pivots)
         else:
-            zero = factorise(self.tree.above, self.tree.order, edges, pivots)
+            on_core = on_host(pivots)
+            zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
+            pivots = xp.asarray(on_core)
         if zero >= 0:
             raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
         self.pivots = pivots

@@ -171,9 +171,11 @@ def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
     name = "langford-12-polyphase-12"
     [status] = json.loads(langford("status", "--json").stdout)
     assert status["campaign"] == name
-    assert status["tasks"] == {"done": 55}
+    nothing_left = {"leased": 0, "ready": 0, "set_aside": 0, "recheck": 0}
+    assert status["tasks"] == {"total": 55, "done": 55, **nothing_left}
     assert status["attempts"] == {"done": 55}
-    assert status["share_of_work"] == 1
+    assert status["work"] == {"total": 1, "done": 1, **nothing_left}
+    assert (status["count"], status["agrees"]) == ("108144", True)
     tasks = json.loads(langford("tasks", name, "--json").stdout)
     assert [task["index"] for task in tasks] == list(range(55))
     result = json.loads(langford("result", name, "--json").stdout)
@@ -266,13 +268,14 @@ def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> Non
         assert (first.returncode, first.stdout) == (3, "")
         assert "drawn results replicated by independent voters" in first.stderr
         [waiting] = json.loads(langford("status", "--json").stdout)
-        assert 0 < waiting["rechecks"] == waiting["drawn"]
+        drawn = waiting["checked"]["drawn"]
+        assert 0 < waiting["tasks"]["recheck"] == drawn
     unconfirmed = json.loads(langford("result", name, "--unconfirmed", "--json").stdout)
     assert (unconfirmed["count"], unconfirmed["replicated"]) == ("108144", 0)
-    assert f"NOT CONFIRMED: 0 of {waiting['drawn']}" in langford("result", name, "--unconfirmed").stdout
+    assert f"NOT CONFIRMED: 0 of {drawn}" in langford("result", name, "--unconfirmed").stdout
     assert json.loads(langford(*again, host="elsewhere").stdout)["count"] == "108144"
     [checked] = json.loads(langford("status", name, "--json").stdout)
-    assert (checked["rechecks"], checked["confirmed"]) == (0, waiting["rechecks"])
-    assert checked["replicated"] == checked["drawn"] == waiting["drawn"]
-    assert json.loads(langford("result", name, "--json").stdout)["replicated"] == checked["drawn"]
-    assert checked["tasks"] == waiting["tasks"]
+    assert (checked["tasks"]["recheck"], checked["checked"]["confirmed"]) == (0, drawn)
+    assert checked["checked"]["replicated"] == checked["checked"]["drawn"] == drawn
+    assert json.loads(langford("result", name, "--json").stdout)["replicated"] == drawn
+    assert checked["tasks"] == {**waiting["tasks"], "recheck": 0}

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
 from tests.browsers import browser, tab
-from tests.integration.test_farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
+from tests.integration.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.ports import free_port
 
 __all__ = ["browser"]

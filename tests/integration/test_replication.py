@@ -67,7 +67,10 @@ def test_a_lying_client_never_ends_in_a_count(farm: Farm, langford: Run) -> None
     assert (first.returncode, "results wait for workers of other hosts" in errors) == (0, True)
     assert langford("result", NAME).returncode == 4  # a conflict
     [status] = json.loads(langford("status", "--json").stdout)
-    assert (status["conflicts"], status["rechecks"]) == (farm.campaign.tasks, farm.campaign.tasks)
+    assert (status["checked"]["conflicts"], status["tasks"]["recheck"]) == (
+        farm.campaign.tasks,
+        farm.campaign.tasks,
+    )
     second = farm.work_on("second")
     _, errors = second.communicate(timeout=100)
     assert second.returncode == 0, errors

@@ -99,6 +99,25 @@ def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
             assert depth.tolist() == bfs(graph, 0).depth.tolist()
 
 
+def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
+    hubs, n = 3, 4000
+    sources = np.repeat(np.arange(hubs), n)
+    targets = np.tile(np.arange(n), hubs)
+    graph = Graph.from_edges(n + 1, sources, targets, symmetric=True)
+    for direction in ("down", "auto", "up"):
+        for root in (0, n - 1):
+            found = cuda_bfs.search(gpu, there(gpu, graph), root, direction)
+            known = bfs(graph, root, direction)
+            assert found.levels == known.levels
+            check_bfs(sources, targets, root, gpu.on_host(found.parent), known.depth)
+
+
+def test_the_record_of_a_path_is_whole(gpu: Gpu) -> None:
+    n = 200
+    path = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), symmetric=True)
+    assert cuda_bfs.search(gpu, there(gpu, path), 0, "down").levels == bfs(path, 0, "down").levels
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_orders_and_ranks_are_those_of_the_cpu(gpu: Gpu, shape: str) -> None:
     tree = Tree(SHAPES[shape])

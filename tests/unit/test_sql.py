@@ -8,17 +8,19 @@ writes the files anew; the difference shows in review what changes in the SQL.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from db import Campaign, Database, Delivery, Export, Ledger, copying
+from db import Campaign, Database, Delivery, Export, Ledger, copying, events, notices
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.events import EventReader, LatestEvents
 from db.leases import COPY_SECONDS
 from db.leasing import LeasedTasks
-from db.states import Ending, EventKind, Outcome, Role, TaskState
+from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
     GOLDEN,
@@ -64,6 +66,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(campaign.revoke_token, 10**6) is False
     assert call(campaign.role_of, token) is Role.WORKER
     assert call(campaign.revoke_tokens) == 1
+    life_of_notices(log, campaign)
     call(campaign.progress)
     call(campaign.standing)
     call(campaign.rechecks)
@@ -73,6 +76,24 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(campaign.history).tasks == TASKS
     call(ledger.leave, "a", Ending.FINISHED)
     ledger.close()
+
+
+def life_of_notices(log: StatementLog, campaign: Campaign) -> None:
+    """Events that are read once, and what is told of them: at the second attempt, by one of two."""
+    call, where = log.call, (campaign.database, campaign.campaign_id)
+    reader = call(EventReader, *where, [EventKind.CONFLICT])
+    assert call(EventReader.new, reader) == []
+    latest = call(LatestEvents, *where, [EventKind.CONFLICT])
+    last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
+    told = (*where, "url", NoticeKind.CONFLICT, last)
+    first = call(notices.claim, *told)
+    assert first is not None
+    time.sleep(1.1 * call(notices.not_told, campaign.database, first))
+    second = call(notices.claim, *told)
+    assert second is not None
+    call(notices.told, campaign.database, second)
+    with campaign.database.reading() as connection:
+        assert call(events.between, connection, campaign.campaign_id, EventKind.CONFLICT, 0, last)
 
 
 def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
@@ -89,6 +110,7 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     assert call(campaign.take_back, "to others") == 3
     [first, second] = call(campaign.lease, "b", 2, HOUR)
     assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
+    assert call(campaign.is_worked_at)
     call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
     for last in (False, False, True):

@@ -2,7 +2,7 @@
 
 import { ask, follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
-import { NONE, duration, grouped, percent, quantity, since, time, whole } from "./format.js";
+import { duration, grouped, percent, quantity, since, time, whole } from "./format.js";
 import { Timeline } from "./timeline.js";
 import { Workers } from "./workers.js";
 
@@ -125,7 +125,7 @@ function log({ events }) {
       element("span", { className: `kind ${className(event.kind)}` }), element("span", { className: "words" })),
     (item, event) => {
       write(item.children[1], event.kind.replaceAll("-", " "));
-      writeWords(item.children[2], event.text || NONE);
+      writeWords(item.children[2], event.text);
     },
   );
 }

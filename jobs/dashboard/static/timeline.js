@@ -5,7 +5,8 @@ import { time, whole } from "./format.js";
 
 const HEIGHT = 190;
 const MARGIN = { top: 10, right: 4, bottom: 24, left: 40 };
-const STEPS = [1, 2, 5, 10, 15, 30].map((k) => k * 60e3)
+const STEPS = [5, 10, 15, 30].map((k) => k * 1e3)
+  .concat([1, 2, 5, 10, 15, 30].map((k) => k * 60e3))
   .concat([1, 2, 3, 6, 12].map((k) => k * 3600e3), [1, 2, 7, 14, 28, 56, 112, 224].map((k) => k * 86400e3));
 
 function svg(tag, attributes, ...children) {
@@ -38,6 +39,7 @@ export function marks(from, to, most) {
 export class Timeline {
   #points = [];
   #now = 0;
+  #finished = false;
   #cursor = null;
 
   constructor() {
@@ -49,6 +51,7 @@ export class Timeline {
 
   show(status) {
     this.#points = status.timeline.map(([iso, workers]) => ({ iso, at: Date.parse(iso), workers }));
+    this.#finished = status.finished !== null;
     this.#now = Date.parse(status.finished ?? status.now);
     byId("timeline-empty").hidden = this.#points.length > 0;
     byId("timeline-details").hidden = this.#points.length === 0;
@@ -75,20 +78,22 @@ export class Timeline {
     const last = this.#points.at(-1);
     const most = Math.max(0, ...this.#points.map((point) => point.workers));
     const shown = this.#cursor ?? last;
-    const when = this.#cursor ? time(shown.iso) : "now";
-    write(byId("timeline-reading"), last ? `${whole(shown.workers)} ${when} · at most ${whole(most)}` : "");
+    const when = this.#cursor ? `at ${time(shown.iso)}` : "now";
+    const reading = this.#finished && !this.#cursor ? "" : `${whole(shown?.workers)} ${when} · `;
+    write(byId("timeline-reading"), last ? `${reading}at most ${whole(most)}` : "");
   }
 
   #scale() {
     const width = byId("plot").clientWidth;
     const from = this.#points[0].at;
-    const to = Math.max(this.#now, this.#points.at(-1).at, from + 60e3);
+    const end = Math.max(this.#now, this.#points.at(-1).at);
+    const to = Math.max(end, from + 10e3);
     const most = Math.max(1, ...this.#points.map((point) => point.workers));
     const step = gap(most);
     const top = Math.ceil(most / step) * step;
     const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
     return {
-      width, from, to, step, top,
+      width, from, end, to, step, top,
       x: (at) => MARGIN.left + (inner.width * (at - from)) / (to - from),
       y: (workers) => MARGIN.top + inner.height * (1 - workers / top),
       at: (x) => from + ((x - MARGIN.left) / inner.width) * (to - from),
@@ -100,7 +105,7 @@ export class Timeline {
     if (!this.#points.length || plot.clientWidth < 100) {
       return;
     }
-    const { width, from, to, step, top, x, y } = this.#scale();
+    const { width, from, end, to, step, top, x, y } = this.#scale();
     const lines = [];
     for (let value = 0; value <= top; value += step) {
       lines.push(svg("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }));
@@ -119,7 +124,7 @@ export class Timeline {
     for (const point of this.#points.slice(1)) {
       path += `H${x(point.at).toFixed(1)}V${y(point.workers).toFixed(1)}`;
     }
-    path += `H${x(to).toFixed(1)}`;
+    path += `H${x(end).toFixed(1)}`;
     const area = `${path}V${y(0)}H${x(from)}Z`;
     const cursor = svg("line", { class: "cursor", y1: MARGIN.top, y2: y(0) });
     cursor.classList.toggle("off", this.#cursor === null);
@@ -157,7 +162,8 @@ export class Timeline {
 function axisText(at, apart) {
   const date = new Date(at);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0;
+  const seconds = apart < 60e3 ? { second: "2-digit" } : {};
   return apart >= 86400e3 || midnight
     ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })
-    : date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    : date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...seconds });
 }

@@ -45,6 +45,10 @@ __device__ inline i64 all_threads() { return gridDim.x * i64(THREADS); }
 #define EACH(element, count) \
     for (i64 element = this_thread(); element < (count); element += all_threads())
 
+// The same with whole warps: the last of `element` may be beyond the end.
+#define EACH_WARP(element, count) \
+    for (i64 element = this_thread(); element < ((count) + 31) / 32 * 32; element += all_threads())
+
 // A number of 32 or 64 bits as a word, for compare-and-swap.
 template <int BYTES> struct WordOf;
 template <> struct WordOf<4> { typedef u32 type; };
@@ -67,4 +71,29 @@ template <class T, class Combine> __device__ inline void combine_atomically(T *a
         if (old == before.word) return;
         before.word = old;
     }
+}
+
+// *at += value, whoever else does so.
+template <class T> __device__ inline void add_atomically(T *at, T value) { atomicAdd(at, value); }
+#ifndef LANGFORD_HOST
+__device__ inline void add_atomically(i64 *at, i64 value) { atomicAdd(reinterpret_cast<u64 *>(at), u64(value)); }
+#endif
+
+// The same with one access to memory where all threads of a warp have the same place, as those of a star do;
+// `update(at, value)` does it.  Threads without a value are not `active`.
+template <class T, class Combine, class Update>
+__device__ inline void combine_as_warp(bool active, T *at, T value, Combine combine, Update update) {
+    const u32 all = 0xFFFFFFFFu;
+    const i64 place = reinterpret_cast<i64>(at), first = __shfl_sync(all, place, 0);
+    if (__ballot_sync(all, active && place == first) != all) {
+        if (active) update(at, value);
+        return;
+    }
+    for (int distance = 16; distance; distance /= 2) {
+        Bits<T> mine, other;
+        mine.value = value;
+        other.word = typename WordOf<sizeof(T)>::type(__shfl_xor_sync(all, i64(mine.word), distance));
+        value = combine(value, other.value);
+    }
+    if (threadIdx.x % 32 == 0) update(at, value);
 }

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 FOLDER = Path(__file__).parent
 FILES = ("bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "solve.cu", "tree.cu")
 MAIN = {
-    "bfs.cu": "expand_up",
+    "bfs.cu": "search",
     "components.cu": "propagate",
     "cycles.cu": "improve",
     "kronecker.cu": "generate",

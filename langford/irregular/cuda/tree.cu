@@ -19,7 +19,14 @@ __device__ inline VALUE combined(int op, VALUE value, VALUE other) {
 }
 
 __device__ inline void combine_at(int op, VALUE *at, VALUE value) {
-    combine_atomically(at, value, [op](VALUE before, VALUE other) { return combined(op, before, other); });
+    if (op == 0) add_atomically(at, value);
+    else combine_atomically(at, value, [op](VALUE before, VALUE other) { return combined(op, before, other); });
+}
+
+// The same by a whole warp; threads without a value are not `active`.
+__device__ inline void combine_all_at(int op, bool active, VALUE *at, VALUE value) {
+    combine_as_warp(active, at, value, [op](VALUE one, VALUE other) { return combined(op, one, other); },
+                    [op](VALUE *place, VALUE sum) { combine_at(op, place, sum); });
 }
 
 // One round of pointer jumping over a list, or a tree: `after` becomes the next but as many as before.
@@ -33,9 +40,10 @@ extern "C" __global__ void jump(i64 n, const i64 *following, const i64 *rank, i6
 
 // values[target] ∘= values[source] for each entry; equal targets stand together, and no target is a source.
 extern "C" __global__ void gather_up(int op, i64 entries, const i64 *targets, const i64 *sources, VALUE *values) {
-    EACH(run, (entries + RUN - 1) / RUN) {
+    EACH_WARP(run, (entries + RUN - 1) / RUN) {
         const i64 begin = run * RUN, end = begin + RUN < entries ? begin + RUN : entries;
-        VALUE value = values[sources[begin]];
+        const bool active = begin < end;
+        VALUE value = active ? values[sources[begin]] : VALUE(0);
         for (i64 entry = begin + 1; entry < end; entry++) {
             if (targets[entry] == targets[entry - 1]) {
                 value = combined(op, value, values[sources[entry]]);
@@ -44,7 +52,7 @@ extern "C" __global__ void gather_up(int op, i64 entries, const i64 *targets, co
                 value = values[sources[entry]];
             }
         }
-        combine_at(op, &values[targets[end - 1]], value);
+        combine_all_at(op, active, active ? &values[targets[end - 1]] : values, value);
     }
 }
 
@@ -62,9 +70,10 @@ extern "C" __global__ void scatter_at(int op, i64 count, const i64 *places, cons
 
 // gather_up and scatter_down for a level of the tree, order[begin:end], between its vertices and their parents.
 extern "C" __global__ void level_up(int op, i64 begin, i64 end, const VERTEX *order, const VERTEX *above, VALUE *values) {
-    EACH(run, (end - begin + RUN - 1) / RUN) {
+    EACH_WARP(run, (end - begin + RUN - 1) / RUN) {
         const i64 first = begin + run * RUN, last = first + RUN < end ? first + RUN : end;
-        VALUE value = values[order[first]];
+        const bool active = first < last;
+        VALUE value = active ? values[order[first]] : VALUE(0);
         for (i64 at = first + 1; at < last; at++) {
             if (above[order[at]] == above[order[at - 1]]) {
                 value = combined(op, value, values[order[at]]);
@@ -73,7 +82,7 @@ extern "C" __global__ void level_up(int op, i64 begin, i64 end, const VERTEX *or
                 value = values[order[at]];
             }
         }
-        combine_at(op, &values[above[order[last - 1]]], value);
+        combine_all_at(op, active, active ? &values[above[order[last - 1]]] : values, value);
     }
 }
 extern "C" __global__ void level_down(int op, i64 begin, i64 end, const VERTEX *order, const VERTEX *above, VALUE *values) {

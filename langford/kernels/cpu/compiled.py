@@ -16,6 +16,7 @@ import numba
 from numba.core.caching import IndexDataCacheFile
 
 from langford.kernels.cache import cache_folder
+from langford.steps import COMPILING
 
 if sys.platform != "win32":
     import fcntl
@@ -49,7 +50,7 @@ def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
     if compiled.exists():
         yield
         return
-    with locked(folder / "compiling.lock"):
+    with COMPILING.noted(), locked(folder / "compiling.lock"):
         yield
         with suppress(OSError):
             compiled.touch()

@@ -13,7 +13,7 @@ from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.cuda.source import FOLDER
-from langford.steps import STEPS
+from langford.steps import COMPILING, STEPS
 
 
 class NoGpu(LangfordError):
@@ -49,7 +49,8 @@ class CudaProgram:
         self._kernels = {main: kernel}
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
-        by_registers = properties["regsPerMultiprocessor"] // (kernel.num_regs * threads)
+        # A thread gets registers in units of eight.
+        by_registers = properties["regsPerMultiprocessor"] // (-(-kernel.num_regs // 8) * 8 * threads)
         by_threads = properties["maxThreadsPerMultiProcessor"] // threads
         self.multiprocessors = int(properties["multiProcessorCount"])
         self.registers = int(kernel.num_regs)
@@ -187,7 +188,8 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     if not path.exists():
         program = nvrtc.createProgram(source, "langford.cu", [], [])
         try:
-            nvrtc.compileProgram(program, options)
+            with COMPILING.noted():
+                nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError as error:
             raise NoGpu(
                 f"the kernels do not compile for {architecture}; send this log to the authors:\n"

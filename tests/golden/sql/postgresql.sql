@@ -1,4 +1,4 @@
--- Ledger, db.copying.copy, Database
+-- Ledger, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
@@ -120,7 +120,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -310,35 +310,41 @@ AND NOT copied;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT(53);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
+    FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
+    campaign (id) );
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -742,6 +748,14 @@ FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.ended IS NULL
+AND attempt.deadline >= extract(epoch from clock_timestamp())
+LIMIT %(param_1)s::INTEGER;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
@@ -1001,8 +1015,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR);
 
 -- Campaign.results
 SELECT event.detail
@@ -1018,8 +1031,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 AND result.doubt IS NOT NULL
-AND result.doubt IN (%(doubt_1_1)s::VARCHAR)
-ORDER BY result.task_index;
+AND result.doubt IN (%(doubt_1_1)s::VARCHAR);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1050,9 +1062,10 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1076,14 +1089,16 @@ FOR UPDATE OF result SKIP LOCKED;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1092,9 +1107,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = %(kind_1)s::VARCHAR
-AND (voter_2.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
-AND voter_2.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
+AND voter_1.kind = %(kind_1)s::VARCHAR
+AND (voter_1.host = %(host)s::VARCHAR OR %(token)s::VARCHAR != %(param_1)s::VARCHAR
+AND voter_1.token = %(token)s::VARCHAR) OR attempt.outcome IN (%(outcome_1_1)s::VARCHAR,
     %(outcome_1_2)s::VARCHAR)
 AND attempt.worker_id = %(worker)s::VARCHAR)))
 LIMIT %(count)s::INTEGER
@@ -1156,9 +1171,10 @@ WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 -- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
 -- Campaign.standing, Campaign.rechecks, Campaign.overview
@@ -1181,15 +1197,18 @@ AND result.lot < %(share)s;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.results, Campaign.overview
@@ -1239,8 +1258,9 @@ RETURNING attempt.task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id, result.task_index
@@ -1250,13 +1270,16 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id,
     result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s;
 
 -- Campaign.judge
@@ -1318,6 +1341,68 @@ DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.kind IN (%(kind_1_1)s::VARCHAR)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview, Campaign.history
+SELECT extract(epoch from clock_timestamp()) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = %(campaign)s::INTEGER
+AND notice.channel = %(channel)s::VARCHAR
+AND notice.kind = %(kind)s::VARCHAR
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (%(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, (extract(epoch from clock_timestamp()) + %(param_1)s))
+RETURNING notice.id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(extract(epoch from clock_timestamp()) + %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.claim
+UPDATE notice
+SET about=%(about)s::BIGINT, tries=%(tries)s::INTEGER, next_try=(extract(epoch from clock_timestamp()) +
+    %(param_1)s)
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.notices.told
+UPDATE notice
+SET told=extract(epoch from clock_timestamp())
+WHERE notice.id = %(id_1)s::INTEGER;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > %(after)s::INTEGER
+AND event.campaign_id = %(campaign)s::INTEGER
+AND event.id <= %(last)s::INTEGER
+AND event.kind = %(kind)s::VARCHAR
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1329,8 +1414,9 @@ GROUP BY task.state;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed
 AND result.confirmed_by IS NULL
 AND result.lot < %(share)s UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1340,13 +1426,17 @@ AND result.doubt IS NOT NULL
 AND result.doubt IN (%(doubt_1_1)s::VARCHAR, %(doubt_1_2)s::VARCHAR) UNION SELECT result.campaign_id AS
     campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < %(share)s) AS anon_1;
 
 -- Campaign.progress
@@ -1365,9 +1455,6 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
-
--- Campaign.overview, Campaign.history
-SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1393,29 +1480,19 @@ ORDER BY attempt.ended DESC
 LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER;
 
 -- Campaign.overview
-SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
 FROM attempt
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
-WHERE attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.ended IS NULL;
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER;
 
 -- Campaign.overview
 SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
     attempt.granted)) AS seconds
-FROM worker
-JOIN attempt ON attempt.worker_id = worker.id
-WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT %(param_1)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER)
-AND attempt.ended IS NOT NULL
+WHERE attempt.ended IS NOT NULL
 AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1434,7 +1511,7 @@ WHERE attempt_1.worker_id = worker.id
 AND attempt_1.ended IS NOT NULL
 ORDER BY attempt_1.ended DESC
 LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
-AND attempt.campaign_id = %(campaign)s::INTEGER
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
 AND result.attempt_id = attempt.id
 AND result.seconds > %(seconds_1)s::INTEGER
 GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
@@ -1458,33 +1535,25 @@ WITH RECURSIVE steps(step) AS (SELECT %(param_1)s::INTEGER AS step UNION ALL SEL
 FROM steps
 WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(start)s + %(width)s * steps.step
     AS at
-FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
-FROM worker
-WHERE (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT %(param_2)s::INTEGER) = %(campaign)s::INTEGER OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT %(param_3)s::INTEGER) = %(campaign)s::INTEGER) SELECT points.step, count(*) AS count_1
+FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN workers ON workers.started <= points.at
-WHERE (EXISTS (SELECT anon_2.granted
+JOIN worker ON worker.started <= points.at
+AND (worker.ended IS NULL OR worker.ended >= points.at)
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
+FROM attempt
+WHERE attempt.ended IS NULL
+AND attempt.deadline > %(deadline_1)s::INTEGER
+AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
+WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
 FROM (SELECT attempt.granted AS granted
 FROM attempt
-WHERE attempt.worker_id = workers.id
+WHERE attempt.worker_id = worker.id
+AND attempt.campaign_id + %(campaign_id_2)s::INTEGER = %(campaign)s::INTEGER
 AND attempt.ended > points.at
-AND attempt.campaign_id = %(campaign)s::INTEGER
 ORDER BY attempt.ended
-LIMIT %(param_4)s::INTEGER) AS anon_2
-WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
-FROM attempt
-WHERE attempt.worker_id = workers.id
-AND attempt.ended IS NULL
-AND attempt.campaign_id = %(campaign)s::INTEGER
-AND attempt.granted <= points.at))
+LIMIT %(param_2)s::INTEGER) AS anon_3
+WHERE anon_3.granted <= points.at))
 GROUP BY points.step;
 
 -- Campaign.overview
@@ -1643,6 +1712,21 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM event), false);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(channel)s::VARCHAR, %(kind)s::VARCHAR, %(about)s::BIGINT,
+    %(tries)s::INTEGER, %(next_try)s, %(told)s);
+
+-- db.copying.copy
+SELECT setval(pg_get_serial_sequence('notice', 'id'), (SELECT coalesce(max(id), 0) + 1
+FROM notice), false);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths

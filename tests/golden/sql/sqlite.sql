@@ -118,7 +118,7 @@ ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
 -- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 DROP INDEX attempt_worker;
 
 -- Ledger, db.copying.copy
@@ -308,35 +308,41 @@ AND copied = 0;
 -- Ledger, db.copying.copy
 ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN last_seen FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ended FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN cores INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN processes INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 ALTER TABLE attempt ADD COLUMN began FLOAT;
 
--- Ledger, db.copying.copy, Database
+-- Ledger, db.copying.copy
 CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT,
+    PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES campaign
+    (id) );
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -725,6 +731,14 @@ FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL);
 
+-- LeasedTasks.is_worked_at
+SELECT attempt.id
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL
+AND attempt.deadline >= ((julianday('now') - 2440587.5) * 86400.0)
+LIMIT ? OFFSET ?;
+
 -- LeasedTasks.release_worker
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
@@ -969,8 +983,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
-AND result.doubt IN (?, ?)
-ORDER BY result.task_index;
+AND result.doubt IN (?, ?);
 
 -- Campaign.results
 SELECT event.detail
@@ -986,8 +999,7 @@ SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
-AND result.doubt IN (?)
-ORDER BY result.task_index;
+AND result.doubt IN (?);
 
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
@@ -1016,9 +1028,10 @@ LIMIT ? OFFSET ?;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -1040,14 +1053,16 @@ LIMIT ? OFFSET ?;
 -- LeasedTasks.lease
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?
 AND NOT (EXISTS (SELECT attempt.id
 FROM attempt
 JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
-JOIN voter AS voter_2 ON voter_2.id = worker_1.voter_id
+JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
 WHERE attempt.campaign_id = result.campaign_id
 AND attempt.task_index = result.task_index
 AND (attempt.ended IS NULL OR (attempt.id = result.attempt_id OR (EXISTS (SELECT witness.id
@@ -1056,9 +1071,9 @@ WHERE witness.campaign_id = result.campaign_id
 AND witness.task_index = result.task_index
 AND witness.attempt_id = attempt.id)))
 AND attempt.questioned IS NULL
-AND voter_2.kind = ?
-AND (voter_2.host = ? OR ? != ?
-AND voter_2.token = ?) OR attempt.outcome IN (?, ?)
+AND voter_1.kind = ?
+AND (voter_1.host = ? OR ? != ?
+AND voter_1.token = ?) OR attempt.outcome IN (?, ?)
 AND attempt.worker_id = ?)))
 LIMIT ? OFFSET ?;
 
@@ -1113,9 +1128,10 @@ WHERE worker.voter_id = ?;
 -- Campaign.results, Campaign.overview
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL;
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
 -- Campaign.standing, Campaign.rechecks, Campaign.overview
@@ -1138,15 +1154,18 @@ AND result.lot < ?;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?) AS anon_1;
 
 -- Campaign.results, Campaign.overview
@@ -1196,8 +1215,9 @@ RETURNING task_index;
 -- Campaign.rechecked_tasks, Campaign.judge
 SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id, result.task_index
@@ -1206,13 +1226,16 @@ WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
 AND result.doubt IN (?, ?) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id, result.task_index
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id, result.task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?;
 
 -- Campaign.judge, Ledger.take
@@ -1261,6 +1284,66 @@ DELETE
 FROM token
 WHERE token.campaign_id = ?;
 
+-- EventReader, EventReader.new, LatestEvents.by_kind
+SELECT max(event.id) AS max_1
+FROM event;
+
+-- EventReader.new
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+ORDER BY event.id;
+
+-- LatestEvents.by_kind
+SELECT event.kind, max(event.id) AS max_1
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.kind IN (?)
+GROUP BY event.kind;
+
+-- db.notices.claim, Campaign.overview, Campaign.history
+SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
+
+-- db.notices.claim
+SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+FROM notice
+WHERE notice.campaign_id = ?
+AND notice.channel = ?
+AND notice.kind = ?
+ORDER BY notice.id;
+
+-- db.notices.claim
+INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+VALUES (?, ?, ?, ?, ?, (((julianday('now') - 2440587.5) * 86400.0) + ?))
+RETURNING id;
+
+-- db.notices.not_told
+UPDATE notice
+SET next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.claim
+UPDATE notice
+SET about=?, tries=?, next_try=(((julianday('now') - 2440587.5) * 86400.0) + ?)
+WHERE notice.id = ?;
+
+-- db.notices.told
+UPDATE notice
+SET told=((julianday('now') - 2440587.5) * 86400.0)
+WHERE notice.id = ?;
+
+-- db.events.between
+SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+FROM event
+WHERE event.id > ?
+AND event.campaign_id = ?
+AND event.id <= ?
+AND event.kind = ?
+ORDER BY event.id;
+
 -- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
 FROM task
@@ -1272,8 +1355,9 @@ GROUP BY task.state;
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
 WHERE result.campaign_id = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter)
 AND result.listed = 1
 AND result.confirmed_by IS NULL
 AND result.lot < ? UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
@@ -1282,13 +1366,17 @@ WHERE result.campaign_id = ?
 AND result.doubt IS NOT NULL
 AND result.doubt IN (?, ?) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
-JOIN voter ON voter.id = result.voter_id
-WHERE result.campaign_id = ?
-AND voter.distrusted IS NOT NULL UNION SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL) UNION SELECT result.campaign_id AS campaign_id, result.task_index AS
+    task_index
 FROM result
-JOIN voter AS voter_1 ON voter_1.id = result.confirmed_by
-WHERE result.campaign_id = ?
-AND voter_1.distrusted IS NOT NULL
+WHERE result.campaign_id + ? = ?
+AND result.confirmed_by IS NOT NULL
+AND result.confirmed_by IN (SELECT voter.id
+FROM voter
+WHERE voter.distrusted IS NOT NULL)
 AND result.lot < ?) AS anon_1;
 
 -- Campaign.progress
@@ -1307,9 +1395,6 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
-
--- Campaign.overview, Campaign.history
-SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1335,29 +1420,19 @@ ORDER BY attempt.ended DESC
 LIMIT ? OFFSET ?) = ?;
 
 -- Campaign.overview
-SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
 FROM attempt
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
-WHERE attempt.campaign_id = ?
-AND attempt.ended IS NULL;
+WHERE attempt.ended IS NULL
+AND attempt.deadline > ?;
 
 -- Campaign.overview
 SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(attempt.ended - coalesce(attempt.began,
     attempt.granted)) AS seconds
-FROM worker
-JOIN attempt ON attempt.worker_id = worker.id
-WHERE ((SELECT attempt.campaign_id
 FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT ? OFFSET ?) = ?)
-AND attempt.ended IS NOT NULL
+WHERE attempt.ended IS NOT NULL
 AND attempt.outcome != ?
 GROUP BY attempt.worker_id, attempt.outcome;
 
@@ -1376,7 +1451,7 @@ WHERE attempt_1.worker_id = worker.id
 AND attempt_1.ended IS NOT NULL
 ORDER BY attempt_1.ended DESC
 LIMIT ? OFFSET ?), ?)
-AND attempt.campaign_id = ?
+AND attempt.campaign_id + ? = ?
 AND result.attempt_id = attempt.id
 AND result.seconds > ?
 GROUP BY worker.id HAVING count(*) >= ?;
@@ -1398,33 +1473,25 @@ AND event.kind = ?;
 WITH RECURSIVE steps(step) AS (SELECT ? AS step UNION ALL SELECT steps.step + ? AS anon_1
 FROM steps
 WHERE steps.step < ?), points AS (SELECT steps.step AS step, ? + ? * steps.step AS at
-FROM steps), workers AS (SELECT worker.id AS id, worker.started AS started
-FROM worker
-WHERE (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended
-LIMIT ? OFFSET ?) = ? OR (SELECT attempt.campaign_id
-FROM attempt
-WHERE attempt.worker_id = worker.id
-ORDER BY attempt.ended DESC
-LIMIT ? OFFSET ?) = ?) SELECT points.step, count(*) AS count_1
+FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN workers ON workers.started <= points.at
-WHERE (EXISTS (SELECT anon_2.granted
+JOIN worker ON worker.started <= points.at
+AND (worker.ended IS NULL OR worker.ended >= points.at)
+LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
+FROM attempt
+WHERE attempt.ended IS NULL
+AND attempt.deadline > ?
+AND attempt.campaign_id + ? = ?
+GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
+WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
 FROM (SELECT attempt.granted AS granted
 FROM attempt
-WHERE attempt.worker_id = workers.id
+WHERE attempt.worker_id = worker.id
+AND attempt.campaign_id + ? = ?
 AND attempt.ended > points.at
-AND attempt.campaign_id = ?
 ORDER BY attempt.ended
-LIMIT ? OFFSET ?) AS anon_2
-WHERE anon_2.granted <= points.at)) OR (EXISTS (SELECT attempt.id
-FROM attempt
-WHERE attempt.worker_id = workers.id
-AND attempt.ended IS NULL
-AND attempt.campaign_id = ?
-AND attempt.granted <= points.at))
+LIMIT ? OFFSET ?) AS anon_3
+WHERE anon_3.granted <= points.at))
 GROUP BY points.step;
 
 -- Campaign.overview
@@ -1560,6 +1627,16 @@ ORDER BY event.id;
 -- db.copying.copy
 INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- db.copying.copy
+SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+FROM notice
+ORDER BY notice.id;
+
+-- db.copying.copy
+INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- db.copying.copy
 SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths

@@ -1,0 +1,150 @@
+"""What the overview of a campaign of 1,000,000 tasks costs, on SQLite and on Postgres.
+
+    python benchmarks/overview.py
+
+The ledger is filled by plain SQL: 200 workers that are here and 2,000 that were preempted, 12,800 leases, 20,000
+attempts that were lost, and a share of 2% drawn.  "half" is in the middle of the campaign, "done" at its end.
+Seconds are the medians of five calls after a first one; of the command the whole process.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from sqlalchemy import Connection, text
+from table import Table
+
+from db import Ledger
+from db.overview import to_document
+from langford.methods import PlanKey
+from langford.problem import Problem
+
+KEY = PlanKey(Problem.langford(12), "polyphase", 22)
+TASKS, PRESENT, GONE, LEASES, LOST = 1_000_000, 200, 2_000, 64, 20_000
+DAYS = 3.0
+CALLS = 5
+
+NUMBERS = "WITH RECURSIVE number(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i + 1 < {count})"
+"""The numbers below ``count``."""
+
+
+def fill(connection: Connection, done: int, leases: int) -> None:
+    """Let workers have done the first ``done`` tasks, and each of those present hold ``leases`` more."""
+    now = time.time()
+    start, workers = now - DAYS * 86_400, PRESENT + GONE
+    connection.execute(
+        text(
+            f"{NUMBERS.format(count=workers)} INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid) "
+            "SELECT i + 1, 'worker', 'node-' || (i % 200), '', 'cpu', '0f3a29c4d1e8b765', 100 FROM number"
+        )
+    )
+    connection.execute(
+        text(
+            f"{NUMBERS.format(count=workers)} INSERT INTO worker (id, host, process, started, device_kind, kernels, "
+            "voter_id, last_seen, ended, ending, cores, processes, device_model, slurm_job, slurm_index) "
+            "SELECT substr('00000000' || i, length('' || i) + 1) || '-7fb4-4df1-9f00-0000deadbeef', "
+            "'node-' || (i % 200), '4711', :start + (CASE WHEN i < :present THEN 0 ELSE i - :present END) * :life, "
+            "'cpu', '0f3a29c4d1e8b765', i + 1, CASE WHEN i < :present THEN :now "
+            "ELSE :start + (i - :present + 100) * :life END, CASE WHEN i < :present THEN NULL "
+            "ELSE :start + (i - :present + 100) * :life END, CASE WHEN i < :present THEN NULL ELSE 'preempted' END, "
+            "64, 64, 'AMD EPYC 9124', '1234', i FROM number"
+        ),
+        {"start": start, "now": now, "present": PRESENT, "life": DAYS * 86_400 / (GONE + 100)},
+    )
+    # Every tenth task was done by a worker that is gone.
+    worker = "CASE WHEN i % 10 = 0 THEN :present + i / 10 % :gone ELSE i % :present END"
+    numbers = {"start": start, "step": DAYS * 86_400 / max(1, done), "present": PRESENT, "gone": GONE}
+    columns = "campaign_id, task_index, worker_id, granted, deadline, seconds, copied, steps, began, ended, outcome"
+    connection.execute(
+        text(
+            f"{NUMBERS.format(count=done)} INSERT INTO attempt ({columns}) "
+            "SELECT 1, number.i, worker.id, :start + number.i * :step - 60, :start + number.i * :step + 60, 120, "
+            "false, 7, :start + number.i * :step - 20, :start + number.i * :step, 'done' "
+            f"FROM number JOIN worker ON worker.slurm_index = {worker.replace('i ', 'number.i ')}"
+        ),
+        numbers,
+    )
+    connection.execute(
+        text(
+            "INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, "
+            "accepted, lot, voter_id, confirmed_by, listed) "
+            "SELECT campaign_id, task_index, attempt.id, '1234567890123456789012', '12345678901234567890', '65536', "
+            "20, :provenance, attempt.ended, task_index % 1000 / 1000.0, worker.voter_id, "
+            "CASE WHEN task_index % 1000 < 19 THEN 1 ELSE NULL END, true "
+            "FROM attempt JOIN worker ON worker.id = attempt.worker_id"
+        ),
+        {"provenance": '{"host": "node-17", "kernels": "0f3a29c4d1e8b765"}' + " " * 200},
+    )
+    connection.execute(
+        text(
+            f"{NUMBERS.format(count=LOST)} INSERT INTO attempt ({columns}) "
+            "SELECT 1, number.i, worker.id, :start + number.i, :start + number.i + 120, 120, false, 3, NULL, "
+            f"worker.ended, 'preempted' FROM number JOIN worker ON worker.slurm_index = :present + number.i % :gone"
+        ),
+        numbers,
+    )
+    connection.execute(
+        text(
+            f"{NUMBERS.format(count=PRESENT * leases)} INSERT INTO attempt ({columns}) "
+            "SELECT 1, :done + number.i, worker.id, :now - 30, :now + 90, 120, false, NULL, NULL, NULL, NULL "
+            "FROM number JOIN worker ON worker.slurm_index = number.i % :present"
+        ),
+        {"now": now, "done": done, "present": PRESENT},
+    )
+    connection.execute(text("UPDATE task SET state = 'done' WHERE task_index < :done"), {"done": done})
+    connection.execute(
+        text("UPDATE task SET state = 'leased' WHERE task_index >= :done AND task_index < :leased"),
+        {"done": done, "leased": done + PRESENT * leases},
+    )
+    connection.execute(text("UPDATE campaign SET recheck_share = 0.02, created = :start"), {"start": start})
+
+
+def measured(where: str) -> tuple[float, float]:
+    """Seconds of an overview, and of the command."""
+    with Ledger(where) as ledger:
+        campaign = ledger.campaign("bench")
+        seconds = []
+        for _ in range(CALLS + 1):
+            begun = time.perf_counter()
+            to_document(campaign.overview())
+            seconds.append(time.perf_counter() - begun)
+    command = []
+    for _ in range(CALLS):
+        begun = time.perf_counter()
+        arguments = ["-P", "-m", "langford", "status", "bench", "--ledger", where]
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        command.append(time.perf_counter() - begun)
+    return statistics.median(seconds[1:]), statistics.median(command)
+
+
+def filled(where: str, done: int, leases: int) -> str:
+    """A ledger with such a campaign; returns its address."""
+    with Ledger(where, create=True) as ledger:
+        ledger.create_campaign("bench", KEY, [1.0] * TASKS)
+        with ledger.database.writing() as connection:
+            fill(connection, done, leases)
+        if not where.startswith("postgres"):
+            return where
+        with ledger.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
+    return where
+
+
+def main() -> None:
+    from tests.databases import fresh_database  # noqa: PLC0415 -- a server, which is started only here
+
+    table = Table("database", "campaign", "overview (s)", "langford status (s)")
+    for kind in ("sqlite", "postgres"):
+        for name, done, leases in (("half", TASKS // 2, LEASES), ("done", TASKS, 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                where = filled(fresh_database(kind, Path(folder)), done, leases)
+                table.row(kind, name, *(f"{seconds:.2f}" for seconds in measured(where)))
+
+
+if __name__ == "__main__":
+    main()

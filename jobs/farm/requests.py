@@ -1,0 +1,173 @@
+"""Requests to a task server, and what may come of them."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from jobs.farm.diagnosis import permanent
+from jobs.farm.listening import BadCertificate
+from jobs.farm.wire import BadMessage
+from langford.errors import LangfordError
+
+TIMEOUT_SECONDS = 10.0
+
+
+class ServerAway(LangfordError):
+    """The server does not answer now; it may later."""
+
+
+class ServerRefuses(LangfordError):
+    """The server answers that it will not do this, now or later: the token, or the name, is wrong."""
+
+
+class RequestRefused(ServerAway):
+    """The server, or something before it, cannot read one request; it may take others."""
+
+
+class NotEnrolled(ServerAway):
+    """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
+
+
+class CampaignReplaced(LangfordError):
+    """The server has another campaign under this name than before."""
+
+
+class NoHttpClient(LangfordError):
+    """httpx, with which workers talk to a server, is missing."""
+
+
+class BadAddress(LangfordError):
+    """A text is not the address of a campaign on a server."""
+
+
+class ClearText(LangfordError):
+    """A token would travel over a network without encryption."""
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether what is sent to a host never leaves this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Requests:
+    """Requests to one server, with one token."""
+
+    def __init__(self, parts: SplitResult, token: str, certificate: Path | None, insecure: bool) -> None:
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient or ClearText.
+
+        Args:
+            parts: of the server's address, see :func:`split`.
+            token: of a campaign.
+            certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may travel to another machine without encryption.
+        """
+        try:
+            import httpx
+        except ImportError as error:
+            raise NoHttpClient("to talk to a server needs httpx: pip install 'langford[server]'") from error
+        host = parts.hostname or ""
+        if parts.scheme == "http" and not insecure and not is_this_machine(host):
+            raise ClearText(
+                f"the token would travel to {host} without encryption: write https:// (and --certificate "
+                "FILE for a certificate of your own), or give --insecure inside a network that you trust"
+            )
+        self._errors = httpx.HTTPError
+        self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
+        self._answered = False
+        context = _trusting(certificate) if parts.scheme == "https" else True
+        self._http = httpx.Client(
+            verify=context,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT_SECONDS,
+            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            trust_env=not is_this_machine(host),
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def ask(self, method: str, address: str, path: str = "", **fields: Any) -> Any:
+        """Send one request; returns the document of the answer.
+
+        Raises ServerAway, ServerRefuses or CampaignReplaced.
+
+        Args:
+            method: GET or POST.
+            address: of what it is about, as messages name it.
+            path: what follows.
+            fields: of the request.
+        """
+        try:
+            response = self._http.request(method, address + path, json=fields if method == "POST" else None)
+        except self._errors as error:
+            # Once the server has answered, its address and its certificate are right: it will be back.
+            reason = None if self._answered else permanent(error, *self._server)
+            if reason is not None:
+                raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
+            raise ServerAway(f"no answer from {address} ({error})") from error
+        self._answered = True
+        try:
+            document = response.json()
+        except (ValueError, RecursionError):
+            document = None
+        status = response.status_code
+        # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
+        ours = isinstance(document, dict) and (status == 200 or "error" in document)
+        reason = document["error"] if ours and status != 200 else f"HTTP status {status}"
+        if status in (401, 403):
+            raise ServerRefuses(f"{address} refuses: {reason}")
+        if not ours:
+            kind = response.headers.get("content-type", "nothing").partition(";")[0]
+            raise ServerAway(f"no task server answers at {address}, but {reason} with {kind[:40]}")
+        if status == 200:
+            return document
+        if status == 409:
+            raise NotEnrolled(f"{address}: {reason}")
+        if status == 410:
+            raise CampaignReplaced(f"the server has another campaign than before: {reason}")
+        if status in (400, 413):
+            raise RequestRefused(f"{address} refuses a request: {reason}")
+        raise ServerAway(f"the server is busy: {reason}")
+
+
+@contextmanager
+def understood(address: str) -> Iterator[None]:
+    """Raises ServerAway for an answer that is not what a task server says."""
+    try:
+        yield
+    except BadMessage as error:
+        raise ServerAway(f"{address} answers in another way than expected ({error})") from error
+
+
+def split(url: str) -> SplitResult:
+    """The parts of the address of a campaign; raises BadAddress where it has a port that cannot be."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- raises ValueError
+        url.encode("ascii")
+    except ValueError as error:
+        raise BadAddress(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+    return parts
+
+
+def _trusting(certificate: Path | None) -> ssl.SSLContext:
+    """A context that trusts a certificate in addition to those of the system; raises BadCertificate."""
+    try:
+        context = ssl.create_default_context()
+        if certificate is not None:
+            context.load_verify_locations(certificate)
+    except OSError as error:
+        raise BadCertificate(
+            f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
+        ) from error
+    return context

@@ -1,0 +1,80 @@
+"""Events of a campaign in words: one alone, or many of a kind in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from db.records import EventRecord
+from db.states import EventKind
+
+NAMED = 10
+"""Tasks, or machines, that a line names at most."""
+LISTED = 100
+"""Entries of a list for programs, at most."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How events of one kind are said.
+
+    Attributes:
+        one: the line about one event.
+        many: the line about several.
+        alarm: whether somebody should look at it.
+    """
+
+    one: Callable[[EventRecord], str]
+    many: Callable[[Sequence[EventRecord]], str]
+    alarm: bool = True
+
+
+WORDINGS = {
+    EventKind.CONFLICT: Wording(
+        lambda event: f"results of task {event.task} disagree: {event.detail}",
+        lambda events: f"results disagree {len(events):,} times, of tasks {tasks_in_words(events)}",
+    ),
+    EventKind.DISTRUSTED: Wording(
+        lambda event: (
+            f"{event.detail}, is distrusted: its result of task {event.task} is wrong, and all its results are "
+            "evaluated again"
+        ),
+        lambda events: f"{len(events):,} voters are distrusted: {'; '.join(e.detail for e in events[:NAMED])}",
+    ),
+    EventKind.IMPORT: Wording(
+        lambda event: f"results were imported: {event.detail}",
+        lambda events: f"results were imported {len(events):,} times (last: {events[-1].detail})",
+        alarm=False,
+    ),
+    EventKind.SETTLED: Wording(
+        lambda event: f"the votes have settled task {event.task}: {event.detail}",
+        lambda events: f"the votes have settled {len(events):,} results, of tasks {tasks_in_words(events)}",
+        alarm=False,
+    ),
+    EventKind.QUESTIONED: Wording(
+        lambda event: f"results were put in question, and are evaluated again: {event.detail}",
+        lambda events: f"results were put in question {len(events):,} times (last: {events[-1].detail})",
+        alarm=False,
+    ),
+    EventKind.REFUSED: Wording(
+        lambda event: f"a result is refused: {event.detail}",
+        lambda events: f"{len(events):,} times results were refused (last: {events[-1].detail})",
+    ),
+    EventKind.SET_ASIDE: Wording(
+        lambda event: f"task {event.task} is set aside, it failed too often: {event.detail}",
+        lambda events: f"{len(events):,} tasks are set aside, they failed too often: {tasks_in_words(events)}",
+    ),
+}
+"""The kinds of events that are said; of the others there are too many, or they are said in another way."""
+
+
+def tasks_of(events: Sequence[EventRecord]) -> list[int]:
+    """The tasks that events are about, in order."""
+    return sorted({event.task for event in events if event.task is not None})
+
+
+def tasks_in_words(events: Sequence[EventRecord]) -> str:
+    """The same in words, not too many of them."""
+    tasks = tasks_of(events)
+    more = f" and {len(tasks) - NAMED:,} more" if len(tasks) > NAMED else ""
+    return ", ".join(map(str, tasks[:NAMED])) + more

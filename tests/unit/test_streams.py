@@ -1,0 +1,209 @@
+"""Streams of a status: computed once for all, whoever comes, goes, reads slowly, or asks without a ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from db.errors import LedgerBusy
+from jobs.farm.connections import LimitedLog
+from jobs.farm.streams import NoMoreStreams, Streams
+
+EVERY = 0.05
+
+
+class Computed:
+    """Statuses that count how often they were computed, and whether two were at once."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds, self.number, self.at_once, self.error = seconds, 0, 0, False
+        self._inside = threading.Semaphore(1)
+
+    def __call__(self) -> dict[str, Any]:
+        alone = self._inside.acquire(blocking=False)
+        self.at_once += not alone
+        time.sleep(self.seconds)
+        if alone:
+            self._inside.release()
+        if self.error:
+            raise LedgerBusy("busy")
+        self.number += 1
+        return {"number": self.number}
+
+
+class Listener:
+    """One client of a stream, in this process."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        self.pause, self.heard, self.ended = pause, list[str](), False
+        self.gone = asyncio.Event()
+
+    async def listen(self, streams: Streams, computed: Computed, allowed: bool = True) -> None:
+        async def is_allowed() -> bool:
+            return allowed
+
+        response = await streams.answer("seven", computed, is_allowed, "1")
+        await response({"type": "http", "method": "GET"}, self._receive, self._send)
+
+    async def _receive(self) -> dict[str, Any]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        await asyncio.sleep(self.pause)
+        text = message.get("body", b"").decode()
+        self.heard += [line for line in text.splitlines() if line.startswith("data: {")]
+        self.ended = self.ended or message.get("more_body") is False
+
+
+def streams(most: int = 100) -> Streams:
+    return Streams(LimitedLog(), most, EVERY)
+
+
+def test_each_status_is_computed_once_for_all() -> None:
+    async def run() -> None:
+        opened, computed = streams(), Computed(0.01)
+        listeners = [Listener() for _ in range(50)]
+        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+        while len(listeners[0].heard) < 5:
+            await asyncio.sleep(0.01)
+        assert opened.open == 50
+        opened.close()
+        await asyncio.gather(*tasks)
+        assert opened.open == 0
+        assert computed.at_once == 0
+        for one in listeners:
+            assert one.ended
+            numbers = [json.loads(line.removeprefix("data: "))["number"] for line in one.heard]
+            # None is left out, and all that were computed were heard by everybody, but for the first and the last.
+            assert numbers == list(range(numbers[0], numbers[-1] + 1))
+            assert numbers[0] <= 3
+            assert numbers[-1] >= computed.number - 1
+
+    asyncio.run(run())
+
+
+def test_a_newcomer_waits_for_nothing() -> None:
+    async def run() -> None:
+        opened, computed = Streams(LimitedLog(), every=60.0), Computed()
+        first, second = Listener(), Listener()
+        tasks = [asyncio.create_task(first.listen(opened, computed))]
+        while not first.heard:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)  # the first one waits for the next status
+        tasks.append(asyncio.create_task(second.listen(opened, computed)))
+        await asyncio.sleep(0.1)
+        assert first.heard == second.heard == ['data: {"number":1}']
+        opened.close()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(run())
+
+
+def test_nothing_is_computed_for_nobody() -> None:
+    async def run() -> None:
+        opened, computed, one = streams(), Computed(), Listener()
+        task = asyncio.create_task(one.listen(opened, computed))
+        while len(one.heard) < 2:
+            await asyncio.sleep(0.01)
+        one.gone.set()
+        await task
+        before = computed.number
+        await asyncio.sleep(5 * EVERY)
+        assert computed.number == before
+        assert opened.open == 0
+
+    asyncio.run(run())
+
+
+def test_who_reads_slowly_gets_the_newest() -> None:
+    async def run() -> None:
+        opened, computed = streams(), Computed()
+        fast, slow = Listener(), Listener(pause=8 * EVERY)
+        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in (fast, slow)]
+        while len(slow.heard) < 3:
+            await asyncio.sleep(0.01)
+        opened.close()
+        await asyncio.gather(*tasks)
+        assert len(fast.heard) > 2 * len(slow.heard)
+        assert set(slow.heard) <= set(fast.heard)
+
+    asyncio.run(run())
+
+
+def test_one_that_leaves_while_it_computes_costs_the_others_nothing() -> None:
+    async def run() -> None:
+        opened, computed = streams(), Computed(0.1)
+        listeners = [Listener() for _ in range(5)]
+        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+        for one in listeners[:4]:
+            await asyncio.sleep(0.17)
+            one.gone.set()
+        heard = len(listeners[4].heard)
+        while len(listeners[4].heard) < heard + 2:
+            await asyncio.sleep(0.01)
+        opened.close()
+        await asyncio.gather(*tasks)
+        assert computed.at_once == 0
+
+    asyncio.run(run())
+
+
+def test_costly_statuses_come_rarely() -> None:
+    async def run() -> None:
+        opened, computed, one = streams(), Computed(0.05), Listener()
+        task = asyncio.create_task(one.listen(opened, computed))
+        began = time.monotonic()
+        while len(one.heard) < 2:
+            await asyncio.sleep(0.01)
+        assert time.monotonic() - began > 0.05 / 0.05
+        opened.close()
+        await task
+
+    asyncio.run(run())
+
+
+def test_the_ledger_is_away() -> None:
+    """Streams end, so that their clients know; a new one is refused until there is a status again."""
+
+    async def run() -> None:
+        opened, computed = streams(), Computed()
+        listeners = [Listener() for _ in range(20)]
+        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+        while not listeners[-1].heard:
+            await asyncio.sleep(0.01)
+        computed.error = True
+        await asyncio.wait_for(asyncio.gather(*tasks), 10 * EVERY)
+        assert all(one.ended for one in listeners)
+        with pytest.raises(LedgerBusy):
+            await Listener().listen(opened, computed)
+        computed.error = False
+        await asyncio.sleep(2 * EVERY)
+        last = Listener()
+        task = asyncio.create_task(last.listen(opened, computed))
+        while not last.heard:
+            await asyncio.sleep(0.01)
+        opened.close()
+        await task
+
+    asyncio.run(run())
+
+
+def test_too_many_and_too_late() -> None:
+    async def run() -> None:
+        opened, computed = streams(most=2), Computed()
+        tasks = [asyncio.create_task(Listener().listen(opened, computed)) for _ in range(2)]
+        await asyncio.sleep(0.1)
+        with pytest.raises(NoMoreStreams):
+            await Listener().listen(opened, computed)
+        opened.close()
+        await asyncio.gather(*tasks)
+        with pytest.raises(NoMoreStreams):
+            await Listener().listen(opened, computed)
+
+    asyncio.run(run())
