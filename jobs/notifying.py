@@ -25,7 +25,7 @@ from jobs.wording import LISTED, WORDINGS, tasks_of
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""A look at the tasks takes at most one part in so many of the time."""
+"""Looks at a campaign take at most one part in so many of the time."""
 EVENT_PAUSE = 60.0
 """What happens within so many seconds after a notice is told in one."""
 STALLED_SECONDS = 900.0
@@ -75,14 +75,18 @@ class Facts:
         return self._standing or self._campaign.standing()
 
     def now(self, at_once: bool = False) -> list[Fact]:
-        """The facts; ``at_once``: those as well that would wait for a while."""
+        """The facts; none when the last look was dear and is not long ago.
+
+        ``at_once``: look all the same, and let nothing wait for more of its kind.
+        """
+        began = time.monotonic()
+        if began < self._next_look and not at_once:
+            return []
         latest = self._events.by_kind()
         pause = 0.0 if at_once else EVENT_PAUSE
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
-        if at_once or time.monotonic() >= self._next_look:
-            began = time.monotonic()
-            facts += self._of_the_tasks(latest)
-            self._next_look = time.monotonic() + THRIFT * (time.monotonic() - began)
+        facts += self._of_the_tasks(latest)
+        self._next_look = time.monotonic() + THRIFT * (time.monotonic() - began)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:

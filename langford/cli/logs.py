@@ -106,8 +106,10 @@ class Lines(logging.Handler):
             try:
                 self._stream.write(f"{line}\n")
                 self._stream.flush()
-            except (OSError, ValueError):
-                return  # nobody reads the log
+            except OSError:
+                self._left_out += 1  # a full disk may have room again
+            except ValueError:
+                return  # the stream is closed
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class OpenToAll(LangfordError):
 
 
 class NoServer(LangfordError):
-    """starlette or uvicorn, which the task server needs, is missing."""
+    """A package that the task server needs is missing."""
 
 
 @click.command(
@@ -85,7 +85,7 @@ def serve(
         from jobs.farm.traffic import Traffic
     except ImportError as error:
         raise NoServer(
-            f"the server needs starlette and uvicorn ({error}): pip install 'langford[server]'"
+            f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
         ) from error
     if key and not certificate:
         raise click.UsageError("--key belongs to --certificate: give both")

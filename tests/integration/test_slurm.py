@@ -17,8 +17,10 @@ from db import Ledger
 from jobs.run import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script
 from tests.command_line import COMMAND, Run
+from tests.databases import fresh_database
 from tests.integration.slurm_cluster import Cluster
 from tests.ports import free_port
+from tests.receivers import Receiver
 
 NAME = "langford-15-miller-4"
 COUNT = 39_809_640
@@ -136,6 +138,26 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
     assert any("another keeper holds" in errors for _, errors in outputs)
     assert any(f"{name} is done" in output for output, _ in outputs)
     assert json.loads(langford("result", name, "--json").stdout)["count"] == "326721800"
+
+
+def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
+    cluster: Cluster, langford: Run, tmp_path: Path
+) -> None:
+    name, ledger = "langford-12-polyphase-8", ["--ledger", fresh_database("postgres", tmp_path)]
+    assert langford("create", "langford", "12", "--depth", "8", *ledger).returncode == 0
+    options = ["--partition", "best-effort", "--max-queued", "1", "--time", "10:00", "--sbatch=--export=ALL"]
+    with Receiver([500]) as receiver:
+        kept = subprocess.run(  # with the environment that the cluster has set
+            [*COMMAND, "slurm", "keep", name, *ledger, *options, "--notify-url", receiver.url],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert kept.returncode == 0, kept.stderr
+        assert receiver.kinds() == ["done"]
+        assert f"{name}: http://127.0.0.1 was told of 'done' at attempt 2" in kept.stderr
 
 
 def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
