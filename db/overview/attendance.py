@@ -32,6 +32,8 @@ SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
 LAST_RESULTS = 20
 """Of a worker, which show how fast its device is."""
+MOST_COMPARED = 1_000
+"""Workers whose speed is asked for."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
@@ -133,16 +135,15 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
     ]
 
 
-# Only from workers that were seen since: the index of attempts is that of their workers.
+# Only of workers that were seen since: by the campaign SQLite would read all attempts.
 _ARRIVALS = (
-    select(Attempt.worker_id, Attempt.ended, Task.work)
+    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work)
     .select_from(Worker)
     .join(Attempt, Attempt.worker_id == Worker.id)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .where(
         Worker.last_seen > SINCE - SEEN_SECONDS,
         Attempt.ended > SINCE,
-        Attempt.campaign_id + 0 == CAMPAIGN,
         # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
     )
@@ -151,42 +152,48 @@ _ARRIVALS = (
 
 def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
-    rows = connection.execute(_ARRIVALS, {"campaign": campaign_id, "since": since})
-    return [Arrival(row.worker_id, row.ended, row.work) for row in rows]
+    rows = connection.execute(_ARRIVALS, {"since": since})
+    return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
 
 
-_other = Attempt.__table__.alias()
 _LAST_BUT_SOME = (
-    select(_other.c.ended)
-    .where(_other.c.worker_id == Worker.id, _other.c.ended.is_not(None))
-    .order_by(_other.c.ended.desc())
+    select(Attempt.ended)
+    .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
+    .order_by(Attempt.ended.desc())
     .limit(1)
     .offset(LAST_RESULTS - 1)
     .correlate(Worker)
     .scalar_subquery()
 )
+# With a limit: so both databases find the times first, and then the attempts by them.
+_lately = (
+    select(Worker.id, func.coalesce(_LAST_BUT_SOME, 0.0).label("since"))
+    .where(Worker.last_seen > SINCE)
+    .order_by(Worker.last_seen.desc())
+    .limit(MOST_COMPARED)
+    .subquery()
+)
 _PACES = (
-    select(Worker.id, func.sum(Task.work).label("work"), func.sum(Result.seconds).label("seconds"))
-    .select_from(Worker)
-    .join(Attempt, Attempt.worker_id == Worker.id)
+    select(
+        Attempt.campaign_id,
+        Attempt.worker_id,
+        func.sum(Task.work).label("work"),
+        func.sum(Result.seconds).label("seconds"),
+    )
+    .select_from(_lately)
+    .join(Attempt, and_(Attempt.worker_id == _lately.c.id, Attempt.ended >= _lately.c.since))
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .join(Result, and_(Result.campaign_id == Attempt.campaign_id, Result.task_index == Attempt.task_index))
-    .where(
-        Worker.last_seen > SINCE,
-        Attempt.ended >= func.coalesce(_LAST_BUT_SOME, 0.0),
-        Attempt.campaign_id + 0 == CAMPAIGN,
-        Result.attempt_id == Attempt.id,
-        Result.seconds > 0,
-    )
-    .group_by(Worker.id)
+    .where(Result.attempt_id == Attempt.id, Result.seconds > 0)
+    .group_by(Attempt.campaign_id, Attempt.worker_id)
     .having(func.count() >= FEWEST_RESULTS)
 )
 
 
 def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
     """Work per second of computing of the last results of each worker that was seen after a time."""
-    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
-    return {row.id: row.work / row.seconds for row in rows}
+    rows = connection.execute(_PACES, {"since": since})
+    return {row.worker_id: row.work / row.seconds for row in rows if row.campaign_id == campaign_id}
 
 
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)

@@ -112,7 +112,7 @@ def overview(
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
-        timeline=tuple(timeline.timeline(connection, campaign_id, begun, until, len(workers)) if begun else ()),
+        timeline=tuple(timeline.timeline(connection, sorted(presence), begun, until) if begun else ()),
         events=_events(connection, campaign_id),
         attempts=_attempts(connection, campaign_id, not_done, len(running)),
         checked=checked,

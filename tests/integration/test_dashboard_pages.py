@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -104,3 +105,83 @@ def test_every_page_fits_and_can_be_read(site: Site, browser: Browser, name: str
         assert one.obstacles() == []
         assert one.errors == []
         assert one.elsewhere == []
+
+
+def test_hostile_texts_stay_texts(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "hostile") as one:
+        page = one.page
+        assert page.locator("main img, main script, main table table").count() == 0
+        assert "owned" not in page.title()
+        shown = page.locator("#workers-rows th .shown").all_inner_texts()
+        assert statuses.HOSTILE in shown
+        assert "\ufffdevil" in shown, "a character that turns the text around is replaced"
+        assert statuses.HOSTILE in page.locator("#warnings").inner_text()
+        assert statuses.HOSTILE in page.locator("#log").inner_text()
+
+
+def test_workers_are_sorted_and_found_by_keyboard(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "langford-31") as one:
+        page = one.page
+        hosts, states = (page.locator(f"#workers-rows .{name} .shown") for name in ("host", "state"))
+        assert states.all_inner_texts()[:3] == ["distrusted", "silent", "working"]
+        assert page.locator("#workers-rows tr").count() == 25
+        page.get_by_role("button", name="Done").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("columnheader", name="Done")).to_have_attribute("aria-sort", "ascending")
+        done = [int(text.replace(",", "")) for text in page.locator("#workers-rows .done .shown").all_inner_texts()]
+        assert done == sorted(done, reverse=True)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("columnheader", name="Done")).to_have_attribute("aria-sort", "descending")
+        expect(page.get_by_role("button", name="Done")).to_be_focused()
+        page.get_by_label("Find a worker").fill("h200 silent")
+        expect(page.get_by_text("No worker fits.")).to_be_visible()
+        page.get_by_label("Find a worker").fill("Idle  h200")
+        expect(hosts).to_have_text(["node-013.cluster.example.org"])
+        expect(states).to_have_text(["idle"])
+        page.get_by_label("Find a worker").fill("")
+        page.get_by_role("button", name="Show all 200").click()
+        expect(page.locator("#workers-rows tr")).to_have_count(200)
+        assert one.obstacles() == []
+
+
+def test_the_timeline_can_be_read(site: Site, browser: Browser) -> None:
+    sample = SAMPLES["langford-31"]
+    with opened(site, browser, "langford-31") as one:
+        page = one.page
+        last, most = sample["timeline"][-1][1], max(occupied for _, occupied in sample["timeline"])
+        reading = page.locator("#timeline-reading")
+        expect(reading).to_have_text(f"{last} now · at most {most}")
+        box = page.locator("#plot").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 60, box["y"] + 80)
+        expect(reading).to_have_text(re.compile(rf"^\d+ at \d+ \w+, \d\d:\d\d · at most {most}$"))
+        page.mouse.move(0, 0)
+        expect(reading).to_have_text(f"{last} now · at most {most}")
+        page.get_by_text("As a table").click()
+        expect(page.locator("#timeline-rows tr")).to_have_count(len(sample["timeline"]))
+        expect(page.locator("#timeline-rows td.number").first).to_have_text(str(last))
+        assert one.obstacles() == []
+        one.picture("timeline-table")
+
+
+def test_only_what_changes_is_written(site: Site, browser: Browser) -> None:
+    """A selection, and what a screen reader reads, outlast a status that says the same."""
+    watch = (
+        "() => new Promise((done) => { let changes = 0; const seen = new MutationObserver((all) => "
+        "{ changes += all.filter((one) => !one.target.closest?.('#plot')).length; }); "
+        "seen.observe(document.querySelector('main'), {subtree: true, childList: true, characterData: true}); "
+        "setTimeout(() => done(changes), 5000); })"
+    )
+    with opened(site, browser, "langford-31") as one:
+        statuses_seen = []
+        one.page.on("request", lambda request: statuses_seen.append(request.url))
+        assert one.page.evaluate(watch) == 0
+        assert statuses_seen == [], "one connection, and no other request"
+
+
+def test_a_finished_campaign(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "twenty-eight") as one:
+        expect(one.page.locator("#count")).to_have_text("1,607,383,260,609,382,393,152")
+        expect(one.page.locator("#agrees")).to_have_text("as published")
+        expect(one.page.locator("#share")).to_have_text("100.00")
+        expect(one.page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "100.00")

@@ -3,7 +3,7 @@
 import { byId, element, keyed, write } from "./dom.js";
 import { NONE, duration, percent, quantity, since, whole } from "./format.js";
 
-const NARROW = matchMedia("(max-width: 900px)");
+const NARROW = matchMedia("(max-width: 1000px)");
 const few = () => (NARROW.matches ? 10 : 25);
 const ORDER = ["distrusted", "silent", "working", "idle", "ended"];
 
@@ -78,12 +78,12 @@ export class Workers {
   }
 
   #chosen() {
-    const wanted = byId("find").value.trim().toLowerCase();
+    const wanted = byId("find").value.toLowerCase().split(/\s+/);
     const words = (w) => [w.host, w.id, w.slurm, device(w), w.state, w.ending, w.process].join(" ").toLowerCase();
     const by = COLUMNS[this.#column][4];
     const turn = this.#reversed ? -1 : 1;
     return this.#status.workers
-      .filter((worker) => words(worker).includes(wanted))
+      .filter((worker) => wanted.every((word) => words(worker).includes(word)))
       .sort((a, b) => turn * compare(by(a), by(b)) || compare(a.host, b.host) || compare(a.id, b.id));
   }
 

@@ -1497,24 +1497,26 @@ AND attempt.outcome != %(outcome_1)s::VARCHAR
 GROUP BY attempt.worker_id, attempt.outcome;
 
 -- Campaign.overview
-SELECT worker.id, sum(task.work) AS work, sum(result.seconds) AS seconds
+SELECT attempt.campaign_id, attempt.worker_id, sum(task.work) AS work, sum(result.seconds) AS seconds
+FROM (SELECT worker.id AS id, coalesce((SELECT attempt.ended
+FROM attempt
+WHERE attempt.worker_id = worker.id
+AND attempt.ended IS NOT NULL
+ORDER BY attempt.ended DESC
+LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s) AS since
 FROM worker
-JOIN attempt ON attempt.worker_id = worker.id
+WHERE worker.last_seen > %(since)s
+ORDER BY worker.last_seen DESC
+LIMIT %(param_3)s::INTEGER) AS anon_1
+JOIN attempt ON attempt.worker_id = anon_1.id
+AND attempt.ended >= anon_1.since
 JOIN task ON task.campaign_id = attempt.campaign_id
 AND task.task_index = attempt.task_index
 JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
-WHERE worker.last_seen > %(since)s
-AND attempt.ended >= coalesce((SELECT attempt_1.ended
-FROM attempt AS attempt_1
-WHERE attempt_1.worker_id = worker.id
-AND attempt_1.ended IS NOT NULL
-ORDER BY attempt_1.ended DESC
-LIMIT %(param_1)s::INTEGER OFFSET %(param_2)s::INTEGER), %(coalesce_1)s)
-AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
-AND result.attempt_id = attempt.id
+WHERE result.attempt_id = attempt.id
 AND result.seconds > %(seconds_1)s::INTEGER
-GROUP BY worker.id HAVING count(*) >= %(count_1)s::INTEGER;
+GROUP BY attempt.campaign_id, attempt.worker_id HAVING count(*) >= %(count_1)s::INTEGER;
 
 -- Campaign.overview
 SELECT count(*) AS count_1
@@ -1537,19 +1539,20 @@ WHERE steps.step < %(last)s::INTEGER), points AS (SELECT steps.step AS step, %(s
     AS at
 FROM steps) SELECT points.step, count(*) AS count_1
 FROM points
-JOIN worker ON worker.started <= points.at
-AND (worker.ended IS NULL OR worker.ended >= points.at)
-LEFT OUTER JOIN (SELECT attempt.worker_id AS worker_id, min(attempt.granted) AS since
-FROM attempt
-WHERE attempt.ended IS NULL
-AND attempt.deadline > %(deadline_1)s::INTEGER
-AND attempt.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
-GROUP BY attempt.worker_id) AS anon_2 ON anon_2.worker_id = worker.id
-WHERE anon_2.since <= points.at OR (EXISTS (SELECT anon_3.granted
-FROM (SELECT attempt.granted AS granted
+JOIN (SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (SELECT min(attempt.granted) AS
+    min_1
 FROM attempt
 WHERE attempt.worker_id = worker.id
-AND attempt.campaign_id + %(campaign_id_2)s::INTEGER = %(campaign)s::INTEGER
+AND attempt.ended IS NULL) AS holds_since
+FROM worker
+WHERE (worker.id = ANY (%(workers)s::VARCHAR[]))
+ORDER BY worker.started
+LIMIT %(all)s::INTEGER) AS anon_2 ON anon_2.started <= points.at
+AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
+WHERE anon_2.holds_since <= points.at OR (EXISTS (SELECT anon_3.granted
+FROM (SELECT attempt.granted AS granted
+FROM attempt
+WHERE attempt.worker_id = anon_2.id
 AND attempt.ended > points.at
 ORDER BY attempt.ended
 LIMIT %(param_2)s::INTEGER) AS anon_3
