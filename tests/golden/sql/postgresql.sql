@@ -1,4 +1,4 @@
--- Ledger, db.notices.claim, db.copying.copy, Database
+-- Ledger, Ledger.enrol, Campaign.judge, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
@@ -1292,6 +1292,18 @@ RETURNING attempt.id;
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY result.task_index;
+
+-- Campaign.export
+SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+FROM result
+JOIN attempt ON attempt.id = result.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (voter.kind = %(kind_1)s::VARCHAR OR worker.process = %(process_1)s::VARCHAR)
 ORDER BY result.task_index;
 
 -- Ledger.take

@@ -1250,6 +1250,18 @@ FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
 
+-- Campaign.export
+SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+FROM result
+JOIN attempt ON attempt.id = result.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = ?
+AND (voter.kind = ? OR worker.process = ?)
+ORDER BY result.task_index;
+
 -- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
