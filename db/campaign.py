@@ -16,10 +16,11 @@ from types import MappingProxyType
 from db import acceptance, histories, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
-from db.history import History, history
+from db.history import History
 from db.leasing import LeasedTasks
 from db.overview import Overview, gathering
 from db.overview.counting import MergedCount
+from db.past import history
 from db.records import (
     Delivery,
     Progress,

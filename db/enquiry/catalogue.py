@@ -9,8 +9,7 @@ from sqlalchemy import column, func, select, table
 from db import views
 from db.enquiry.named import Query, Question
 from db.models import Attempt, Campaign, Event, Worker
-from db.states import Outcome
-from db.view_queries import LOST, Iso
+from db.view_queries import Iso, is_lost
 
 # -- views ------------------------------------------------------------------------------------
 
@@ -68,7 +67,7 @@ def _attempts() -> Query:
 
 
 def _lost() -> Query:
-    return _attempts().where(Attempt.outcome.in_(LOST))
+    return _attempts().where(is_lost())
 
 
 def _running() -> Query:
@@ -95,15 +94,15 @@ def _devices() -> Query:
 
 def _hosts() -> Query:
     attempts = func.count()
-    done = func.count().filter(Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED]))
+    results = func.count().filter(Attempt.outcome.is_not(None) & ~is_lost())
     return (
         select(
             Campaign.name.label("campaign"),
             Worker.host,
             func.count(Worker.id.distinct()).label("workers"),
             attempts.label("attempts"),
-            done.label("results"),
-            func.count().filter(Attempt.outcome.in_(LOST)).label("lost"),
+            results.label("results"),
+            func.count().filter(is_lost()).label("lost"),
             Iso(func.max(Attempt.ended)).label("last_ended"),
         )
         .join(Campaign, Campaign.id == Attempt.campaign_id)

@@ -49,12 +49,15 @@ def _speed(evidence: Evidence) -> str:
         return "No task is done yet."
     each = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
     together = f"{duration(found.effective)} of computing time"
-    if found.elapsed is None or not found.occupancy:
+    if found.elapsed is None or not found.occupancy or not found.hourly:
         return f"{each}; {together}."
-    return (
-        f"{each}; {together} in {duration(found.elapsed)}: {number(found.occupancy)} devices at once in the mean, "
-        f"{number(found.done / found.elapsed * 3600)} tasks per hour."
-    )
+    pace = f"{number(found.occupancy)} devices at once in the mean, {number(found.hourly)} tasks per hour"
+    if found.timed < found.done:
+        return (
+            f"{each}; {together}. The {found.timed:,} tasks whose times are known took {duration(found.elapsed)}: "
+            f"{pace}."
+        )
+    return f"{each}; {together} in {duration(found.elapsed)}: {pace}."
 
 
 def _until(evidence: Evidence) -> str:

@@ -181,9 +181,7 @@ class Evidence:
 def of_campaign(campaign: Campaign) -> Evidence:
     """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed."""
     history = campaign.history()
-    missing = []
-    if history.attempts is None and len(history.results.task):
-        missing.append("when its tasks were computed and by which workers: they were imported from files")
+    missing = _lacks(history)
     try:
         count, pending = result(campaign), ""
     except LangfordError as error:
@@ -193,6 +191,18 @@ def of_campaign(campaign: Campaign) -> Evidence:
         return found
     now = campaign.overview()
     return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
+
+
+def _lacks(history: History) -> list[str]:
+    """What a ledger does not know of a campaign, in words."""
+    missing = []
+    done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
+    if timed < done:
+        those = f"{done - timed:,} of its tasks" if timed else "its tasks"
+        missing.append(f"when {those} were computed and by which workers: they were imported from files")
+    if any(worker.is_imported for worker in history.workers or ()):
+        missing.append("attempts without a result of the workers of which imported files tell")
+    return missing
 
 
 def of_files(files: Sequence[Path]) -> Evidence:

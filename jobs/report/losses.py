@@ -36,7 +36,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 def summary(evidence: Evidence) -> str:
     """What went wrong, in one sentence."""
     history, aborted = evidence.history, evidence.numbers.aborted
-    if history.attempts is None:
+    if not history.tells_losses:
         return "Not known: only accepted results are."
     counts = history.event_counts
     parts = []
@@ -56,7 +56,7 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(summary(evidence))
     yield from (Remark(text, bad=True) for text in evidence.warnings)
     lost = evidence.numbers.lost
-    if evidence.history.attempts is None or lost is None:
+    if lost is None:
         return
     rows = [
         [kind.outcome, MEANING[kind.outcome], f"{kind.attempts:,}", f"{kind.unbegun:,}", duration(kind.seconds)]

@@ -24,8 +24,9 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(
         "A device is one core of a processor or one GPU: it computes one task at a time. The effective time is the "
         "computing time of the accepted results; the mean occupancy is the effective time divided by the elapsed "
-        "time, so many devices computed accepted results at once, in the mean. An attempt is aborted when it had "
-        "begun and ends without a result: somebody else needed the machine, it died, or the evaluation failed."
+        f"time, so many devices computed accepted results at once, in the mean.{_of_timed(evidence)} An attempt "
+        "is aborted when it had begun and ends without a result: somebody else needed the machine, it died, or "
+        "the evaluation failed."
     )
     rows = list(_rows(evidence))
     theirs = thesis.CAMPAIGNS.get(problem.name)
@@ -69,6 +70,14 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         yield "computed again, to confirm", again, ""
 
 
+def _of_timed(evidence: Evidence) -> str:
+    """What elapsed time and occupancy are of, where that is not all of the campaign."""
+    found = evidence.numbers
+    if not found.timed or found.timed == found.done:
+        return ""
+    return f" Elapsed time and occupancy are those of the {found.timed:,} tasks whose times are known."
+
+
 def _seconds(seconds: float) -> str:
     """A time in seconds, as the thesis gives it, and in words where it is long."""
     return duration(seconds) if seconds < 100 else f"{number(round(seconds))} s ({duration(seconds)})"
@@ -85,11 +94,11 @@ def _occupancy(evidence: Evidence) -> str:
 
 def _progress(evidence: Evidence) -> Iterator[Block]:
     found, shown = evidence.numbers, evidence.figures
-    if found.began is not None and found.ended is not None and found.elapsed:
+    if found.began is not None and found.ended is not None and found.elapsed and found.hourly:
         yield Paragraph(
             f"The first attempt began at {instant(found.began)}, the last result so far came at "
             f"{instant(found.ended)} (all times are UTC): {duration(found.elapsed)}, in which "
-            f"{number(found.done / found.elapsed * 3600)} tasks were done per hour."
+            f"{number(found.hourly)} tasks were done per hour."
         )
     if "occupancy" in shown:
         most = found.most_devices or 0

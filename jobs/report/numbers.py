@@ -79,6 +79,8 @@ class Numbers:
         done: tasks with a result.
         times: of the tasks that are done; None when there are none.
         effective: computing time of the accepted results.
+        timed: how many of them are known to have come at a time; files may not say so of theirs.
+        timed_seconds: their computing time.
         began, ended: when the first attempt began and the last result came, since 1970; None: not known.
         lost: attempts without a result, by how they ended; None: not known.
         repeated: further results, which confirm or contradict the accepted ones; None: not known.
@@ -90,6 +92,8 @@ class Numbers:
     done: int
     times: Spread | None
     effective: float
+    timed: int
+    timed_seconds: float
     began: float | None
     ended: float | None
     lost: tuple[Lost, ...] | None
@@ -105,7 +109,12 @@ class Numbers:
     @property
     def occupancy(self) -> float | None:
         """How many devices computed accepted results at once, in the mean; None: not known."""
-        return self.effective / self.elapsed if self.elapsed else None
+        return self.timed_seconds / self.elapsed if self.elapsed else None
+
+    @property
+    def hourly(self) -> float | None:
+        """How many tasks were done in an hour, in the mean; None: not known."""
+        return self.timed / self.elapsed * 3600 if self.elapsed else None
 
     @property
     def aborted(self) -> int | None:
@@ -125,19 +134,24 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
         spans: when its attempts computed; None where only results are known.
     """
     results = history.results
-    lost = None if spans is None else tuple(_lost(spans, outcome) for outcome in ABORTED)
+    lost = None
+    if spans is not None and history.tells_losses:
+        lost = tuple(_lost(spans, outcome) for outcome in ABORTED)
     # What workers brought beside the accepted results; those of imports are no attempts.
     repeated, repeated_seconds = None, 0.0
-    if spans is not None and history.attempts is not None:
+    if spans is not None and history.attempts is not None and history.tells_losses:
         own = results.worker >= 0
         repeated = int(spans.has_result.sum() - own.sum())
         repeated_seconds = max(0.0, float(np.nansum(history.attempts.seconds) - results.seconds[own].sum()))
-    accepted = results.accepted[np.isfinite(results.accepted)]
+    is_timed = np.isfinite(results.accepted)
+    accepted = results.accepted[is_timed]
     return Numbers(
         tasks=history.tasks,
         done=len(results.task),
         times=Spread.of(results.seconds),
         effective=float(results.seconds.sum()),
+        timed=len(accepted),
+        timed_seconds=float(results.seconds[is_timed].sum()),
         began=float(spans.start.min()) if spans is not None and len(spans.start) else None,
         ended=float(accepted.max()) if len(accepted) else None,
         lost=lost,

@@ -135,7 +135,7 @@ def repeat_section(evidence: Evidence) -> Section:
         Commands([f"langford run {_arguments(history.key.problem)} {_plan(evidence)}"]),
     ]
     name = shlex.quote(history.name)
-    if history.attempts is None and history.uuid is None:
+    if history.uuid is None:  # it was read from files
         files = " ".join(map(shlex.quote, history.source.split(", ")))
         blocks += [
             Paragraph(
