@@ -32,7 +32,8 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     yield proof.origin_section(evidence)
     yield proof.repeat_section(evidence)
     if evidence.missing:
-        yield Section("What this report does not know", [Points([f"{text}." for text in evidence.missing])])
+        missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
+        yield Section("What this report does not know", [Points(missing)])
 
 
 def _glance(evidence: Evidence) -> Iterator[tuple[str, str]]:

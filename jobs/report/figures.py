@@ -98,8 +98,11 @@ def _time_axis(axes: Axes, size: Format) -> None:
     """Dates below; times are days since 1970."""
     locator = AutoDateLocator(minticks=3, maxticks=5 if size is NARROW else 9)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    axes.set_xlabel("time (UTC)")
+    whole = ["", "%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
+    dates = ConciseDateFormatter(locator, offset_formats=whole)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(dates)
+    # The date of the axis stands below its right end.
+    axes.set_xlabel("time (UTC)", loc="left" if size is NARROW else "center")
 
 
 def _plain_numbers(axes: Axes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from db.states import EventKind, Outcome
 from jobs.report.document import Block, Paragraph, Remark, Section, Table
@@ -26,6 +26,7 @@ TOLD = {
     EventKind.SET_ASIDE: ("task set aside", "tasks set aside"),
 }
 """The kinds of events that a report lists: (one, several)."""
+DISPUTES = {EventKind.CONFLICT, EventKind.SETTLED}
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -73,10 +74,17 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         yield Table("Attempts without a result", head, rows, numbers=3)
     if evidence.history.event_counts.get(EventKind.CONFLICT):
         yield _settled(evidence)
-    listed = [event for event in evidence.history.events or () if event.kind in TOLD]
+    # A liar causes a contradiction for each of its results: they must not hide what else there is.
+    yield from _events(evidence, "Events", TOLD.keys() - DISPUTES)
+    yield from _events(evidence, "Contradictions and how they were settled", DISPUTES)
+
+
+def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator[Table]:
+    listed = [event for event in evidence.history.events or () if event.kind in kinds]
     if listed:
-        events = [[instant(event.at), event.kind, _task(event.task), event.detail] for event in listed]
-        yield Table("Events, oldest first; times are UTC", ["time", "event", "task", "detail"], capped(events))
+        rows = [[instant(event.at), event.kind, _task(event.task), event.detail] for event in listed]
+        head = ["time", "event", "task", "detail"]
+        yield Table(f"{caption}, oldest first; times are UTC", head, capped(rows))
 
 
 def _settled(evidence: Evidence) -> Remark:

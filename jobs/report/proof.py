@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from db.states import EventKind
 from jobs.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
 from jobs.report.evidence import Evidence
 from jobs.report.origins import UNKNOWN
 from jobs.report.participants import capped
-from jobs.report.words import number, several, share
+from jobs.report.words import instant, number, several, share
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
@@ -113,6 +114,10 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
         rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + origin.times.number
     cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
     yield Table("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
+    files = [event for event in evidence.history.events or () if event.kind == EventKind.IMPORT]
+    if files:
+        imported = [[instant(event.at), event.detail] for event in files]
+        yield Table("Imported files, oldest first; times are UTC", ["time", "file"], capped(imported))
 
 
 def repeat_section(evidence: Evidence) -> Section:

@@ -22,10 +22,12 @@ def number(value: int | float) -> str:
 def share(part: float) -> str:
     """A share in percent, with as many digits as it needs.
 
-    >>> share(0.019), share(0.697), share(0), share(0.00004)
-    ('1.9 %', '69.7 %', '0 %', '0.004 %')
+    >>> share(0.019), share(0.697), share(0), share(0.00004), share(21.91)
+    ('1.9 %', '69.7 %', '0 %', '0.004 %', '2,191 %')
     """
     percent = 100 * part
+    if percent > 100:
+        return f"{percent:,.0f} %"
     return f"{percent:.1f} %" if percent >= 1 else f"{percent:.2g} %" if percent else "0 %"
 
 

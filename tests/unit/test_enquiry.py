@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from db import Database, Ledger
 from db.enquiry import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
-from db.models import Base
+from db.models import Attempt, Base
 from tests.campaigns import (
     COUNT,
     HOUR,
@@ -273,6 +273,21 @@ def test_the_filters_choose(database: Database) -> None:
     assert seconds == sorted(seconds, key=lambda value: -float(str(value)))
     assert len(seconds) == 3
     assert rows_of(database, "events", Filters(state="created"))[0]["campaign"] == NAME
+
+
+def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> None:
+    """Two leases expire; for one of them the result comes all the same."""
+    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        late, lost = campaign.lease("a", 2, HOUR)
+        with ledger.database.writing() as connection:
+            connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
+        campaign.lease("b", 1, HOUR)
+        campaign.deliver(true_deliveries([late]))
+        listed = rows_of(ledger.database, "lost-attempts")
+        hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
+    assert [row["attempt"] for row in listed] == [lost.attempt]
+    assert hosts["host-a"] == (1, 1)
 
 
 def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:

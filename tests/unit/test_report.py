@@ -21,11 +21,14 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 from sqlalchemy import update
 
-from db import Campaign, Export, Ledger
+from db import Campaign, Equipment, Export, Ledger, read_export
 from db.history import OUTCOMES, Attempts, History, Results
 from db.models import Attempt, Worker
+from db.records import History as Past
+from db.records import Machine
 from db.states import Outcome
 from docs.scripts import fetched
+from jobs import exchange
 from jobs.report import evidence, html, pdf, svg
 from jobs.report.content import document
 from jobs.report.evidence import Evidence
@@ -296,6 +299,112 @@ def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
     assert "4 devices NVIDIA H200" in shown
     theirs = CAMPAIGNS["langford-28"]
     assert all(value in shown for value in (theirs.tasks, theirs.mean, theirs.occupancy))
+
+
+GPU = Machine(0, "node-1", "cuda", Equipment(96, 4, "NVIDIA H200", "1234", 7))
+CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
+START = 1_750_000_000.0
+"""2025-06-15 15:06:40 UTC."""
+
+
+def exported(known: int = TASKS) -> Export:
+    """All results, 9 s each, one every 10 s: of even tasks by a GPU, of odd ones by a processor.
+
+    Args:
+        known: of so many results the export tells worker and times.
+    """
+    told = {
+        index: Past(
+            CPU if index % 2 else GPU, START + 10 * index, START + 10 * index + 0.5, START + 10 * index + 9.5
+        )
+        for index in range(known)
+    }
+    results = tuple(Evaluation(result, 9.0, source()) for result in TRUE)
+    return Export(NAME, KEY, TASKS, results, told)
+
+
+def written(folder: Path, export: Export) -> Path:
+    file = folder / "seven.jsonl.gz"
+    file.write_bytes(export.to_bytes())
+    return file
+
+
+def require_the_times_of_the_export(found: Evidence) -> None:
+    """The numbers of :func:`exported`, wherever they were read."""
+    assert set(found.figures) == {"task-times", "occupancy", "throughput", "workers"}
+    told, elapsed = found.numbers, 10 * (TASKS - 1) + 9.0
+    assert (told.began, told.ended) == (START + 0.5, START + 10 * (TASKS - 1) + 9.5)
+    assert told.elapsed == pytest.approx(elapsed)
+    assert told.occupancy == pytest.approx(9 * TASKS / elapsed)
+    assert told.most_devices == 1
+    assert {busy.label: busy.results for busy in found.workers} == {
+        "node-1 1234_7": (TASKS + 1) // 2,
+        "node-2": TASKS // 2,
+    }
+    assert (told.lost, told.aborted, told.repeated) == (None, None, None)
+    assert "Not known: only accepted results are." in text_of(found)
+    assert any("attempts without a result" in text for text in found.missing)
+
+
+def test_an_export_tells_workers_and_times(tmp_path: Path) -> None:
+    found = evidence.of_files([written(tmp_path, exported())])
+    require_the_times_of_the_export(found)
+    shown = text_of(found)
+    assert "2025-06-15 15:06:40" in shown
+    assert "NVIDIA H200" in shown
+    assert "How its workers ended." in shown
+    assert not any("computed" in text for text in found.missing)
+
+
+def test_an_import_keeps_workers_and_times_for_a_report(ledger: Ledger, tmp_path: Path) -> None:
+    campaign, _ = ledger.take(read_export(written(tmp_path, exported())), PLAN, "importer", "host", "2")
+    found = evidence.of_campaign(campaign)
+    require_the_times_of_the_export(found)
+    assert not any("imported from files" in text for text in found.missing)
+
+
+def test_an_occupancy_is_that_of_the_tasks_whose_times_are_known(tmp_path: Path) -> None:
+    known = TASKS - 3
+    found = evidence.of_files([written(tmp_path, exported(known))])
+    elapsed = 10 * (known - 1) + 9.0
+    assert (found.numbers.done, found.numbers.timed) == (TASKS, known)
+    assert found.numbers.effective == 9 * TASKS
+    assert found.numbers.occupancy == pytest.approx(9 * known / elapsed)
+    assert found.numbers.hourly == pytest.approx(known / elapsed * 3600)
+    assert "when 3 of its tasks were computed, and by which workers" in found.missing
+    assert f"those of the {known} tasks whose times are known" in text_of(found)
+
+
+def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> None:
+    """Some tasks were imported without times, then workers did the rest."""
+    some = tuple(Evaluation(result, 5.0, source()) for result in TRUE[:3])
+    campaign, _ = ledger.take(Export(NAME, KEY, TASKS, some), PLAN, "importer", "host", "2")
+    ledger.enrol("w", "host-w", "1")
+    leases = campaign.lease("w", TASKS, HOUR)
+    campaign.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
+    found = evidence.of_campaign(campaign)
+    assert (found.numbers.done, found.numbers.timed, found.numbers.aborted) == (TASKS, TASKS - 3, 0)
+    assert found.numbers.timed_seconds == pytest.approx(0.001 * (TASKS - 3))
+    assert any(text.startswith("when 3 of its tasks were computed") for text in found.missing)
+
+
+def test_the_files_of_imports_are_named(ledger: Ledger, tmp_path: Path) -> None:
+    campaign, _ = exchange.take(ledger, written(tmp_path, exported()))
+    shown = text_of(evidence.of_campaign(campaign))
+    named = shown.index("Imported files, oldest first")
+    assert "seven.jsonl.gz" in shown[named : named + 200]
+
+
+def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
+    shown = text_of(evidence.of_campaign(troubled(ledger)))
+    captions = "Events, oldest first", "Contradictions and how they were settled, oldest first"
+    events, disputes = map(shown.index, captions)
+    assert (
+        events
+        < shown.index("distrusted", events)
+        < disputes
+        < shown.index(" settled ", disputes + len(captions[1]))
+    )
 
 
 def test_the_thesis_stands_only_beside_its_own_problems() -> None:
