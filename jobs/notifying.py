@@ -128,7 +128,8 @@ class Notifier:
         self._hook, self._say = hook, say
         self._stopping = threading.Event()
         self._give_up_at = float("inf")
-        self._blind = False
+        # Campaigns of which nothing can be seen now.
+        self._blind: set[str] = set()
         # (campaign, kind) of what did not arrive yet.
         self._owed: set[tuple[str, NoticeKind]] = set()
         self._thread = threading.Thread(target=self._run, name=f"notify-{hook.channel}", daemon=True)
@@ -158,12 +159,12 @@ class Notifier:
             try:
                 for fact in facts.now(at_once):
                     self._settle(campaign, facts, fact)
-                self._blind = False
+                self._blind.discard(campaign.name)
             except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
-                if not self._blind:
+                if campaign.name not in self._blind:
                     self._say("not_notified", f"cannot see what is to be told: {kind}{error}", campaign.name)
-                self._blind = True
+                self._blind.add(campaign.name)
 
     def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
         """Tell a fact, unless it was told or another one tells it."""
@@ -193,7 +194,7 @@ class Notifier:
 
 
 def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, Any]:
-    """What a hook gets, as JSON; docs/operations.md describes it.  It holds no token and no address of a ledger."""
+    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger."""
     number, tasks = 1, list[int]()
     if claimed.kind in EVENT_KINDS:
         kind = EVENT_KINDS[claimed.kind]

@@ -14,7 +14,7 @@ SHARE = 0.05
 
 
 class Watch:
-    """The overview of one campaign.  Threads may share it: one asks the ledger, the others get its answer."""
+    """The overview of one campaign.  Threads may share it."""
 
     def __init__(self, ask: Callable[[], Overview]) -> None:
         """``ask``: :meth:`db.Campaign.overview`."""
@@ -24,11 +24,21 @@ class Watch:
         self._due = 0.0
 
     def overview(self) -> Overview:
-        """The overview, some seconds old: 2, or as many as keep the ledger free for most of the time."""
-        with self._lock:
-            start = time.monotonic()
-            if self._overview is None or start >= self._due:
+        """The overview, some seconds old: 2, or as many as keep the ledger free for most of the time.
+
+        While one thread asks the ledger, the others do not wait for it, but for the first time.
+        """
+        known = self._overview
+        if known is not None and (time.monotonic() < self._due or not self._lock.acquire(blocking=False)):
+            return known
+        if known is None:
+            self._lock.acquire()
+        try:
+            if self._overview is None or time.monotonic() >= self._due:
+                start = time.monotonic()
                 self._overview = self._ask()
                 end = time.monotonic()
                 self._due = end + max(FRESH_SECONDS, (end - start) / SHARE)
             return self._overview
+        finally:
+            self._lock.release()

@@ -103,6 +103,9 @@ def routes(access: Access, documents: Documents) -> list[BaseRoute]:
             except LedgerError as error:
                 access.log.say(access.address(request), f"a page: {error}")
                 return _text("the ledger does not answer now: load this page again", 503, {"Retry-After": "2"})
+            except Exception as error:
+                access.log.say(access.address(request), "a page", error)
+                return _text("the server has an error: its log explains it", 500)
 
         return respond
 

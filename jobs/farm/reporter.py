@@ -143,7 +143,8 @@ class Reporter:
             campaign.name: CampaignReporter(campaign, watch) for campaign, watch in campaigns.items()
         }
         self._stopping = threading.Event()
-        self._blind = False
+        # Campaigns of which nothing can be seen now.
+        self._blind: set[str] = set()
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
 
     def start(self) -> None:
@@ -165,9 +166,9 @@ class Reporter:
         for name, reporter in self._reporters.items():
             try:
                 reporter.look(at_once)
-                self._blind = False
+                self._blind.discard(name)
             except Exception as error:  # whatever it is: the lines must go on, and the server goes on without them
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
-                if not self._blind:
+                if name not in self._blind:
                     log.line("blind", f"cannot see how far it is: {kind}{error}", name, alarm=True)
-                self._blind = True
+                self._blind.add(name)

@@ -122,7 +122,7 @@ class Requests:
             document = None
         status = response.status_code
         # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
-        ours = isinstance(document, dict) and (status == 200 or "error" in document)
+        ours = isinstance(document, dict | list) if status == 200 else _is_error(document)
         reason = document["error"] if ours and status != 200 else f"HTTP status {status}"
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
@@ -138,6 +138,10 @@ class Requests:
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
         raise ServerAway(f"the server is busy: {reason}")
+
+
+def _is_error(document: Any) -> bool:
+    return isinstance(document, dict) and "error" in document
 
 
 @contextmanager

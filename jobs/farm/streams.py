@@ -133,6 +133,7 @@ class Stream(Response):
         del self.headers["content-length"]
         self._streams, self._broadcast, self._allowed = streams, broadcast, allowed
         self._number, self._first = number, first
+        self._checked = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -159,20 +160,23 @@ class Stream(Response):
 
     async def _events(self, send: Send) -> None:
         number, event = self._number, self._first
-        checked = time.monotonic()
-        while True:
+        while await self._still_allowed():
             await send({"type": "http.response.body", "body": event, "more_body": True})
             news = asyncio.ensure_future(self._broadcast.newer(number))
             try:
                 while not (await asyncio.wait({news}, timeout=ALIVE_SECONDS))[0]:
                     await send({"type": "http.response.body", "body": ALIVE, "more_body": True})
+                    if not await self._still_allowed():
+                        return
             finally:
                 news.cancel()
             number, event = news.result()
-            if time.monotonic() > checked + ALLOWED_SECONDS:
-                checked = time.monotonic()
-                if not await self._allowed():
-                    return
+
+    async def _still_allowed(self) -> bool:
+        if time.monotonic() < self._checked + ALLOWED_SECONDS:
+            return True
+        self._checked = time.monotonic()
+        return await self._allowed()
 
 
 async def _hung_up(receive: Receive) -> None:

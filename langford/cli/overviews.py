@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+
+from rich.cells import cell_len
 
 from db.overview import Overview, Presence, WorkerView
 from langford.cli.columns import Column, table
@@ -42,7 +45,7 @@ def line_of(overview: Overview) -> str:
         f"{overview.tasks.done:,.0f}/{overview.tasks.total:,.0f} tasks",
         _speed(overview.speed.now, overview.speed.unit),
         "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
-        f"{len(_present(overview))} workers",
+        _number(len(_present(overview)), "worker", "workers"),
         _notes(overview),
     ]
     return plain(f"{overview.campaign}: {', '.join(part for part in parts if part)}")
@@ -80,7 +83,7 @@ def details(overview: Overview, width: int | None) -> list[str]:
     lines = [f"{overview.campaign}: {overview.problem} by {overview.method} at depth {overview.depth}{seed}"]
     lines += [f"  {name:<8} {text}" for name, text in facts.items() if text]
     lines += [f"  WARNING  {warned.text}" for warned in overview.warnings]
-    lines = [plain(line) for line in lines]
+    lines = [part for line in lines for part in _wrapped(plain(line), width)]
     if overview.workers:
         lines += ["", *_worker_table(overview, width)]
     events = [
@@ -91,22 +94,29 @@ def details(overview: Overview, width: int | None) -> list[str]:
     return [*lines, "", *table(events, width)] if overview.events else lines
 
 
+def _wrapped(line: str, width: int | None) -> list[str]:
+    """The lines of a text on a terminal; no word is broken, and no name."""
+    if width is None or cell_len(line) <= width:
+        return [line]
+    return textwrap.wrap(line, width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False)
+
+
 def _worker_table(overview: Overview, width: int | None) -> list[str]:
     workers = overview.workers
     lines = table(
         [
             Column("worker", [worker.worker_id for worker in workers]),
             Column("host", [worker.host for worker in workers]),
-            Column("device", [worker.device_model or worker.device_kind for worker in workers], False, 7),
+            Column("device", [worker.device_model or worker.device_kind for worker in workers], False, 4),
             Column("at once", [str(worker.processes or "") for worker in workers], True, 9),
             Column("SLURM", [worker.slurm or "" for worker in workers], False, 8),
             Column("state", [_state(worker) for worker in workers]),
             Column("seen", [_short(overview.now - worker.last_seen) for worker in workers], True, 1),
-            Column("leased", [f"{worker.leased:,}" for worker in workers], True, 5),
+            Column("leased", [f"{worker.leased:,}" for worker in workers], True, 6),
             Column("done", [f"{worker.done:,}" for worker in workers], True, 2),
             Column("speed", [_speed(worker.speed, overview.speed.unit) for worker in workers], True, 3),
-            Column("of peers", [_ratio(worker.against_peers) for worker in workers], True, 4),
-            Column("preempted", [_preempted(worker) for worker in workers], True, 6),
+            Column("of peers", [_ratio(worker.against_peers) for worker in workers], True, 5),
+            Column("preempted", [_preempted(worker) for worker in workers], True, 7),
         ],
         width,
     )
@@ -121,6 +131,10 @@ def _share(share: float) -> str:
 
 def _present(overview: Overview) -> list[WorkerView]:
     return [worker for worker in overview.workers if worker.state in (Presence.WORKING, Presence.IDLE)]
+
+
+def _number(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _speed(speed: float | None, unit: str) -> str:
@@ -159,7 +173,7 @@ def _workers(overview: Overview) -> str:
 def _checked(overview: Overview) -> str:
     checked = overview.checked
     replicated = f"{checked.replicated:,} of {checked.drawn:,} drawn results replicated" if checked.drawn else ""
-    confirmed = f"{checked.confirmed:,} confirmations" if checked.confirmed else ""
+    confirmed = _number(checked.confirmed, "confirmation", "confirmations") if checked.confirmed else ""
     conflicts = f"{checked.conflicts:,} in conflict" if checked.conflicts else ""
     return ", ".join(text for text in (replicated, confirmed, conflicts) if text)
 
@@ -173,11 +187,12 @@ def _count(overview: Overview) -> str:
 
 def _notes(overview: Overview) -> str:
     """What an operator should look at, in a few words."""
+    warnings = len(overview.warnings)
     notes = {
         "set aside": int(overview.tasks.set_aside),
         "in conflict": overview.checked.conflicts,
         "to recheck": int(overview.tasks.recheck),
-        "warnings": len(overview.warnings),
+        "warning" if warnings == 1 else "warnings": warnings,
     }
     return ", ".join(f"{number:,} {label}" for label, number in notes.items() if number)
 

@@ -256,7 +256,7 @@ def test_a_hostile_host_name_is_text(long_farm: WatchedFarm, browser: Browser) -
         page = watching.page
         log_in(page, farm.url, farm.reader())
         live(page)
-        expect(page.locator("#workers-rows th .shown")).to_have_text(INJECTED)
+        expect(page.locator("#workers-rows th .shown")).to_have_text(INJECTED, timeout=PATIENCE)
         assert page.locator("main img").count() == 0
         assert "owned" not in page.title()
         assert watching.errors == []

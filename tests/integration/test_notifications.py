@@ -203,6 +203,18 @@ def test_the_password_of_an_address_is_sent_and_never_said() -> None:
         hook.tell(b"{}")
 
 
+def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Receiver() as receiver:
+        UrlHook(receiver.url).tell(b"{}")
+        assert receiver.accepted == [{}]
+    with pytest.raises(NotTold, match="refused"):
+        UrlHook("http://host.invalid/hook").tell(b"{}")
+
+
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])
 def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(BadHook) as refused:

@@ -75,6 +75,9 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.task_records, TaskState.DONE)
     assert call(campaign.history).tasks == TASKS
     call(ledger.leave, "a", Ending.FINISHED)
+    assert call(campaign.cancel) == (0, 0)
+    call(campaign.rename, "eleven")
+    call(campaign.delete, campaign.export())
     ledger.close()
 
 

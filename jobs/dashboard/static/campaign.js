@@ -72,7 +72,11 @@ function eta(status) {
 function count(status) {
   byId("count-card").hidden = status.count === null;
   if (status.count !== null) {
-    write(byId("count"), grouped(status.count));
+    const groups = grouped(status.count);
+    if (byId("count").textContent !== groups) {
+      // A long number may be broken after a comma.
+      byId("count").replaceChildren(...groups.split(/(?<=,)/).flatMap((group) => [group, element("wbr")]));
+    }
     const words = { true: "as published", false: "not the published count", null: "no count is published to compare with" };
     write(byId("agrees"), words[String(status.agrees)]);
     byId("count-card").classList.toggle("wrong", status.agrees === false);

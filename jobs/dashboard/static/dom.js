@@ -49,6 +49,7 @@ export function announce(text) {
  */
 export function keyed(parent, items, keyOf, make, update) {
   const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  const used = new Set();
   let place = parent.firstElementChild;
   for (const item of items) {
     const key = String(keyOf(item));
@@ -63,10 +64,13 @@ export function keyed(parent, items, keyOf, make, update) {
     } else {
       parent.insertBefore(child, place);
     }
+    used.add(child);
     update(child, item);
   }
-  for (const child of known.values()) {
-    child.remove();
+  for (const child of [...parent.children]) {
+    if (!used.has(child)) {
+      child.remove();
+    }
   }
 }
 

@@ -127,7 +127,7 @@ function newRow() {
     if (key === "host") {
       cell.scope = "row";
     }
-    cell.dataset.title = title;
+    cell.dataset.title = key === "peers" ? "vs peers" : title;
     row.append(cell);
   }
   return row;

@@ -732,7 +732,7 @@ AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
--- LeasedTasks.take_back
+-- LeasedTasks.take_back, Campaign.cancel
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -821,7 +821,7 @@ FROM attempt) - %(param_1)s::INTEGER
 AND attempt.outcome = %(outcome_1)s::VARCHAR
 AND task.work > %(work_1)s::INTEGER;
 
--- Campaign.set_recheck_share
+-- Campaign.set_recheck_share, Campaign.delete
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 
 -- Campaign.set_recheck_share
@@ -1348,7 +1348,7 @@ FROM token
 WHERE token.campaign_id = %(campaign)s::INTEGER
 AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
 
--- Campaign.revoke_tokens
+-- Campaign.revoke_tokens, Campaign.delete
 DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
@@ -1651,6 +1651,74 @@ UPDATE worker
 SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
     ending=%(how)s::VARCHAR
 WHERE worker.id = %(worker)s::VARCHAR;
+
+-- Campaign.cancel
+UPDATE task
+SET state=%(state)s::VARCHAR
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND task.state = %(state_1)s::VARCHAR;
+
+-- Campaign.rename
+LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.rename
+SELECT campaign.id
+FROM campaign
+WHERE campaign.name = %(name_1)s::VARCHAR;
+
+-- Campaign.rename
+UPDATE campaign
+SET name=%(name)s::VARCHAR
+WHERE campaign.id = %(id_1)s::INTEGER;
+
+-- Campaign.delete
+LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+AND attempt.ended IS NULL;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM task
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM campaign
+WHERE campaign.id = %(id_1)s::INTEGER;
 
 -- db.copying.copy
 SELECT count(*) AS count_1
