@@ -1578,11 +1578,6 @@ WHERE event.campaign_id = %(campaign)s::INTEGER
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER;
-
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance

@@ -1517,11 +1517,6 @@ WHERE event.campaign_id = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
 
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = ?;
-
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
