@@ -16,9 +16,11 @@ from types import MappingProxyType
 from db import acceptance, ends, histories, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
+from db.history import History
 from db.leasing import LeasedTasks
 from db.overview import Overview, gathering
 from db.overview.counting import MergedCount
+from db.past import history
 from db.records import (
     Delivery,
     Progress,
@@ -258,6 +260,11 @@ class Campaign(LeasedTasks):
         """All tasks, or those in one state, by index."""
         with self.database.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
+
+    def history(self) -> History:
+        """All that happened to the campaign, at once."""
+        with self.database.reading(snapshot=True) as connection:
+            return history(connection, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong.

@@ -7,12 +7,12 @@ import random
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -41,6 +41,7 @@ CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
 READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
 TRIALS, FIRST_PAUSE = 6, 0.02
 """How often a transaction is tried that the database undoes, and the longest pause after the first time."""
+NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -108,11 +109,14 @@ class Database:
             yield connection
 
     @contextmanager
-    def reading(self, snapshot: bool = False) -> Iterator[Connection]:
-        """One transaction that reads; with ``snapshot`` all its statements see the same state of the database."""
-        options = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
+    def reading(self, snapshot: bool = False, options: Mapping[str, object] = NO_OPTIONS) -> Iterator[Connection]:
+        """One transaction that reads; with ``snapshot`` all its statements see the same state of the database.
+
+        ``options``: further ones of the connection, for the dialect of this database.
+        """
+        seen = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
         with _translated_errors(self.where), self.engine.connect() as connection:
-            connection = connection.execution_options(read_only=True, **options)
+            connection = connection.execution_options(read_only=True, **seen, **options)
             with connection.begin():
                 yield connection
 

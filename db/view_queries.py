@@ -186,8 +186,8 @@ LOST = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Ou
 """Outcomes of attempts that brought no result, unless it came late."""
 
 
-def lost_time() -> Select[*tuple[Any, ...]]:
-    """Each way in which attempts ended without a result."""
+def is_lost() -> ColumnElement[bool]:
+    """Whether an attempt ended without a result, also without one that came late."""
     brought = (
         select(table.attempt_id)
         .where(
@@ -199,6 +199,11 @@ def lost_time() -> Select[*tuple[Any, ...]]:
         .exists()
         for table in (Result, Witness)
     )
+    return and_(Attempt.outcome.in_(LOST), *(~result for result in brought))
+
+
+def lost_time() -> Select[*tuple[Any, ...]]:
+    """Each way in which attempts ended without a result."""
     length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
     lost = (
         select(
@@ -210,7 +215,7 @@ def lost_time() -> Select[*tuple[Any, ...]]:
             func.min(Attempt.ended).label("first"),
             func.max(Attempt.ended).label("last"),
         )
-        .where(Attempt.outcome.in_(LOST), *(~result for result in brought))
+        .where(is_lost())
         .group_by(Attempt.campaign_id, Attempt.outcome)
         .subquery("lost")
     )

@@ -69,6 +69,16 @@ COMMANDS = {
         "Take exported results into a ledger; repeating it changes nothing.",
         CAMPAIGNS,
     ),
+    "query": LazyCommand(
+        "langford.cli.query:query",
+        "Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet.",
+        CAMPAIGNS,
+    ),
+    "report": LazyCommand(
+        "langford.cli.report:report",
+        "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
+        CAMPAIGNS,
+    ),
     "cancel": LazyCommand(
         "langford.cli.ends:cancel",
         "Take all tasks of a campaign back and set them aside, so that its workers end.",

@@ -1,0 +1,109 @@
+"""The history of a campaign from exported files: its results, and what the files say of where they come from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from db import Export, joined, read_export
+from db.history import OUTCOMES, Attempts, History, PastWorker, Results
+from db.records import Machine
+from db.states import Outcome
+
+
+def read(files: Sequence[Path]) -> tuple[Export, History]:
+    """The results of exported files of one campaign, and its history.
+
+    Raises BadExport, CampaignMismatch or ConflictingResults.
+    """
+    export = joined([read_export(file) for file in files])
+    machines = sorted({told.machine for told in export.histories.values()}, key=lambda machine: machine.number)
+    history = History(
+        name=export.name,
+        uuid=None,
+        key=export.key,
+        tasks=export.tasks,
+        created=None,
+        now=time.time(),
+        source=", ".join(file.name for file in files),
+        results=_results(export, machines),
+        sources=tuple(sorted({evaluation.provenance for evaluation in export.results})),
+        attempts=_attempts(export, machines) if machines else None,
+        workers=tuple(_worker(machine) for machine in machines) if machines else None,
+        events=None,
+        event_counts={},
+        conflicts=(),
+    )
+    return export, history
+
+
+def _results(export: Export, machines: Sequence[Machine]) -> Results:
+    evaluations = sorted(export.results, key=lambda evaluation: evaluation.result.index)
+    sources = sorted({evaluation.provenance for evaluation in evaluations})
+    places = {source: place for place, source in enumerate(sources)}
+    positions = {machine: place for place, machine in enumerate(machines)}
+    told = [export.histories.get(evaluation.result.index) for evaluation in evaluations]
+    return Results(
+        task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int64),
+        seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
+        accepted=np.array([np.nan if one is None else one.ended for one in told], dtype=np.float64),
+        source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
+        confirmed=np.zeros(len(evaluations), dtype=np.bool_),
+        worker=np.array([-1 if one is None else positions[one.machine] for one in told], dtype=np.int64),
+    )
+
+
+def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
+    """The attempts that brought the results of which a file tells the times."""
+    positions = {machine: place for place, machine in enumerate(machines)}
+    seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
+    told = sorted(export.histories.items())
+    return Attempts(
+        task=np.array([index for index, _ in told], dtype=np.int64),
+        worker=np.array([positions[one.machine] for _, one in told], dtype=np.int64),
+        granted=np.array([one.granted for _, one in told], dtype=np.float64),
+        # None becomes nan.
+        began=np.array([one.began for _, one in told], dtype=np.float64),
+        ended=np.array([one.ended for _, one in told], dtype=np.float64),
+        outcome=np.full(len(told), OUTCOMES.index(Outcome.DONE), dtype=np.int64),
+        seconds=np.array([seconds[index] for index, _ in told], dtype=np.float64),
+        stepped=np.zeros(len(told), dtype=np.bool_),
+    )
+
+
+def _worker(machine: Machine) -> PastWorker:
+    equipment = machine.equipment
+    index = equipment.slurm_index
+    return PastWorker(
+        worker_id=str(machine.number),
+        host=machine.host,
+        device_kind=machine.device_kind,
+        device_model=equipment.device_model,
+        cores=equipment.cores,
+        processes=equipment.processes,
+        slurm=equipment.slurm_job if index is None else f"{equipment.slurm_job}_{index}",
+        kernels=None,
+        started=None,
+        last_seen=None,
+        ended=None,
+        ending=None,
+        distrusted=None,
+        is_imported=True,
+    )
+
+
+def lacks(history: History) -> list[str]:
+    """What the files of a history do not say, in words."""
+    missing = []
+    done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
+    if not timed:
+        missing.append("when its tasks were computed, and so how many devices computed at once")
+        missing.append("its workers, and how they ended")
+    else:
+        if timed < done:
+            missing.append(f"when {done - timed:,} of its tasks were computed, and by which workers")
+        missing.append("how its workers ended")
+    return [*missing, "attempts without a result, further results and events: exports hold accepted results only"]

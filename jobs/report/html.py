@@ -1,0 +1,41 @@
+"""A report as one page of HTML that needs nothing else: no script, no file beside it, nothing from the network.
+
+This module needs Jinja2, which escapes every text, and matplotlib.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from jobs.report.content import document
+from jobs.report.document import Block
+from jobs.report.evidence import Evidence
+from jobs.report.figures import NARROW, WIDE
+from jobs.report.svg import inline
+from jobs.report.words import shortened, visible
+
+
+def page(evidence: Evidence) -> str:
+    """The report as a page."""
+    here = files("jobs.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    environment.filters |= {"visible": visible, "shortened": shortened, "breakable": _breakable, "kind": _kind}
+    pictures = {
+        name: [Markup(inline(name, evidence, size, f"{name}-{place}")) for place, size in enumerate((WIDE, NARROW))]
+        for name in evidence.figures
+    }
+    return environment.from_string((here / "page.html").read_text()).render(
+        document=document(evidence), pictures=pictures, style=Markup((here / "page.css").read_text())
+    )
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__
+
+
+def _breakable(text: str) -> Markup:
+    """A text that is broken behind the commas of its numbers rather than within a group of digits."""
+    return Markup(",<wbr>").join(map(escape, text.split(",")))

@@ -1,0 +1,91 @@
+"""Rows in every format, without the loss of a digit and without letters that move a cursor."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pyarrow.parquet
+import pytest
+
+from langford.cli.formats import FORMATS, NoParquet
+
+COUNT = 2**80 + 1
+COLUMNS = ("name", "value", "small", "share", "when")
+ROWS: list[tuple[object, ...]] = [
+    ('a,"b"\n', COUNT, 7, 0.1, datetime(2026, 1, 2, tzinfo=UTC)),
+    ("\x1b[31m=1+1", Decimal(COUNT), -7, 1e300, None),
+    (None, str(COUNT), 2**53 + 1, None, None),
+]
+
+
+def made(form: str, columns: Sequence[str] = COLUMNS, rows: Sequence[Sequence[object]] = ROWS) -> bytes:
+    return b"".join(FORMATS[form](columns, iter(rows)))
+
+
+def test_csv_keeps_every_digit() -> None:
+    head, *rows = csv.reader(io.StringIO(made("csv").decode(), newline=""))
+    assert head == list(COLUMNS)
+    assert [row[1] for row in rows] == [str(COUNT)] * 3
+    assert rows[0] == ['a,"b"\n', str(COUNT), "7", "0.1", "2026-01-02T00:00:00+00:00"]
+    assert rows[2] == ["", str(COUNT), "9007199254740993", "", ""]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_json_keeps_every_digit_as_text(form: str) -> None:
+    text = made(form).decode()
+    rows = json.loads(text) if form == "json" else [json.loads(line) for line in text.splitlines()]
+    assert [row["value"] for row in rows] == [str(COUNT)] * 3
+    assert [row["small"] for row in rows] == [7, -7, str(2**53 + 1)]
+    assert [row["share"] for row in rows] == [0.1, 1e300, None]
+    assert rows[1]["name"] == "\x1b[31m=1+1"
+    assert text.isascii()
+
+
+def test_parquet_keeps_every_digit_as_text() -> None:
+    rows = pyarrow.parquet.read_table(io.BytesIO(made("parquet"))).to_pylist()
+    assert [row["value"] for row in rows] == [str(COUNT)] * 3
+    assert [row["small"] for row in rows] == ["7", "-7", str(2**53 + 1)]
+    assert [row["share"] for row in rows] == [0.1, 1e300, None]
+
+
+def test_a_table_shows_no_letter_that_acts() -> None:
+    shown = made("table").decode()
+    assert "\x1b" not in shown
+    assert "\\x1b[31m=1+1" in shown
+    assert 'a,"b"\\n' in shown
+    assert shown.count(str(COUNT)) == 3
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_rows_are_no_error(form: str) -> None:
+    content = made(form, rows=[])
+    assert bool(content) == (form != "jsonl")
+    if form == "json":
+        assert json.loads(content) == []
+
+
+def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(NoParquet, match=r"langford\[parquet\]"):
+        made("parquet")
+
+
+def test_a_narrow_terminal_loses_whole_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    rows = [(f"task-{number}", number, "x" * 20, "y" * 20) for number in range(3)]
+    shown = made("table", ("task", "number", "long", "longer"), rows).decode()
+    assert max(map(len, shown.splitlines())) <= 40
+    assert "task-2" in shown
+    assert "y" not in shown
+    assert "left out for the width of the terminal: long, longer" in capsys.readouterr().err.replace("\n", " ")
