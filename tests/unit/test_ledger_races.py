@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from db import Campaign, Credential, Export, Ledger
-from db.models import Attempt, Worker
+from db.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
 from langford.result import Evaluation, Expectation, PartialResult
@@ -83,6 +83,21 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str)
     with ledgers[0].database.reading() as connection:
         names = connection.scalars(select(Worker.id)).all()
     assert sum(name.startswith("worker") for name in names) == 20
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None:
+    """Else a machine that is caught with a lie would go on as the other voter."""
+    Ledger(where, create=True).close()
+    ledgers = [Ledger(where) for _ in range(RIVALS)]
+    for host in range(10):
+        together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
+    with ledgers[0].database.reading() as connection:
+        hosts = connection.scalars(select(Voter.host)).all()
+        voters = connection.scalars(select(Worker.voter_id)).all()
+    assert sorted(hosts) == [f"host {host}" for host in range(10)]
+    assert set(Counter(voters).values()) == {RIVALS}
     for ledger in ledgers:
         ledger.close()
 

@@ -1,4 +1,4 @@
--- Ledger, db.notices.claim, db.copying.copy, Database
+-- Ledger, Ledger.enrol, Campaign.judge, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
 -- Ledger, db.copying.copy, Database
