@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from sqlalchemy import Connection, insert
 
-from db import completions, nonces, queries, replication, transitions, turns
+from db import completions, histories, nonces, queries, replication, transitions, turns
 from db.dialects import Now
 from db.exports import origin
 from db.models import Attempt
-from db.records import AttemptRecord, CampaignRecord, Delivery, Receipt
+from db.records import AttemptRecord, CampaignRecord, Delivery, History, Receipt
 from db.states import EventKind, Outcome
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation, PartialResult
+
+NOTHING: Mapping[int, History] = MappingProxyType({})
 
 
 class Overtaken(Exception):
@@ -118,6 +121,7 @@ def take(
     worker_id: str,
     new: Sequence[Evaluation],
     notes: Sequence[str],
+    told: Mapping[int, History] = NOTHING,
 ) -> list[Receipt]:
     """Take results without leases, as attempts of a worker; returns what became of each.
 
@@ -125,6 +129,7 @@ def take(
         worker_id: the worker, which is enrolled.
         new: the results.
         notes: where each of them comes from.
+        told: how they came to be, by task, as far as that is known.
     """
     if not new:
         return []
@@ -145,7 +150,10 @@ def take(
     deliveries = [
         Delivery(attempt_id, nonce, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
-    return accept(connection, campaign, plan, deliveries, one_at_a_time=True)
+    receipts = accept(connection, campaign, plan, deliveries, one_at_a_time=True)
+    indices = [evaluation.result.index for evaluation in new]
+    histories.keep(connection, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
+    return receipts
 
 
 def _is_leased(attempt: AttemptRecord | None, delivery: Delivery) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from db import acceptance, queries, questions, tokens, trust, turns, voters, waiting
+from db import acceptance, ends, histories, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.leasing import LeasedTasks
@@ -113,6 +113,35 @@ class Campaign(LeasedTasks):
         """The plan, whose expectations every result must satisfy; a simulation may assign another plan."""
         return plan_of(self.key)
 
+    # -- its end --------------------------------------------------------------------------
+
+    @retried
+    def cancel(self) -> tuple[int, int]:
+        """End all leases and set all tasks aside that are not done; (leases, tasks).  :meth:`reopen` undoes it.
+
+        Late results of workers that live count all the same.
+        """
+        with self.database.writing() as connection:
+            return ends.cancel(connection, self.campaign_id)
+
+    @retried
+    def rename(self, name: str) -> None:
+        """Give it another name, unique in the ledger; raises BadName or NameTaken."""
+        with self.database.writing() as connection:
+            ends.rename(connection, self.campaign_id, name, self.database.where)
+        self.record = replace(self.record, name=name)
+
+    def delete(self, kept: Export) -> None:
+        """Delete it with its tasks, attempts, results, events and tokens.
+
+        Args:
+            kept: an export of it, kept elsewhere.
+
+        Raises LeasesRunning, or TransactionUndone when the export lacks results that have come since.
+        """
+        with self.database.writing() as connection:
+            ends.remove(connection, self.campaign_id, self.name, len(kept.results))
+
     # -- results --------------------------------------------------------------------------
 
     @retried
@@ -133,7 +162,8 @@ class Campaign(LeasedTasks):
         """All accepted results, to be written to a file."""
         with self.database.reading() as connection:
             evaluations = queries.evaluations(connection, self.campaign_id)
-        return Export(self.name, self.key, self.tasks, tuple(evaluations))
+            told = histories.told(connection, self.campaign_id)
+        return Export(self.name, self.key, self.tasks, tuple(evaluations), told)
 
     @retried
     def judge(

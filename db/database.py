@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import sqlite3
@@ -132,6 +133,8 @@ def _engine_of(where: str, create: bool) -> Engine:
     url = _url_of(where)
     if url.get_backend_name() == "sqlite" and url.database:
         file = Path(url.database)
+        if _is_archive(file):
+            return dialects.new_engine(url, archive=True)
         refuse_network_file_system(file)
         if not create and not file.exists():
             raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
@@ -141,6 +144,13 @@ def _engine_of(where: str, create: bool) -> Engine:
         return dialects.new_engine(url)
     except ModuleNotFoundError as error:
         raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+
+
+def _is_archive(file: Path) -> bool:
+    """Whether a file may only be read here, and holds all that was committed: nobody writes it, not even a lock."""
+    may_write = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+    waiting = file.with_name(f"{file.name}-wal")
+    return file.is_file() and not may_write and not (waiting.exists() and waiting.stat().st_size)
 
 
 def _url_of(where: str) -> URL:

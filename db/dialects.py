@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import (
     ARRAY,
@@ -64,8 +65,11 @@ SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
 # -- connections ------------------------------------------------------------------------------
 
 
-def new_engine(url: URL) -> Engine:
-    """An engine for a database; raises ModuleNotFoundError without the database's driver."""
+def new_engine(url: URL, archive: bool = False) -> Engine:
+    """An engine for a database; raises ModuleNotFoundError without the database's driver.
+
+    ``archive``: whether it is a file that nobody changes, as in a folder that may not be written.
+    """
     if url.get_backend_name() == "postgresql":
         # Behind PgBouncer a prepared statement may meet another server connection.
         # What stands in the URL is stronger.
@@ -73,6 +77,10 @@ def new_engine(url: URL) -> Engine:
         engine = create_engine(url, connect_args={"prepare_threshold": None, **network})
         _limit_postgres(engine)
         return engine
+    if archive:
+        # Otherwise SQLite would look for a folder where it may make a file for its locks.
+        name = f"file:{quote(str(url.database))}"
+        url = url.set(database=name, query={**url.query, "mode": "ro", "immutable": "1", "uri": "true"})
     engine = create_engine(url)
     if url.database:
         _configure_sqlite(engine)

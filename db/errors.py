@@ -89,6 +89,10 @@ class BadExport(LedgerError):
     """A file of exported results is missing, damaged, cut short, or something else."""
 
 
+class NameTaken(LedgerError):
+    """Another campaign of the ledger has the name."""
+
+
 class LeasesRunning(LedgerError):
     """Workers hold leases of a ledger that is to be copied."""
 

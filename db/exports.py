@@ -1,8 +1,9 @@
 """Results as files, which one ledger exports and another one imports.
 
 An export is gzipped text with one JSON document per line: a header that names the campaign; each provenance
-once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a seed only if it is
-not 0.  Equal results give equal bytes, so that an export can be kept under version control.
+once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a
+seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and when.  Equal
+results give equal bytes, so that an export can be kept under version control.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from db.errors import CampaignMismatch, ConflictingResults
+from db.records import History, Machine
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -31,17 +33,25 @@ class Export:
         key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
         results: of the tasks that are done, each with time and provenance.
+        histories: how the results came to be, by task; files of earlier versions say nothing of it.
+        sha256: of the file that it was read from, in hexadecimal digits; "" when it was not read from one.
     """
 
     name: str
     key: PlanKey
     tasks: int
     results: tuple[Evaluation, ...]
+    histories: Mapping[int, History] = field(default_factory=dict)
+    sha256: str = field(default="", compare=False)
 
     def to_bytes(self) -> bytes:
         """The file's content."""
         sources = sorted({evaluation.provenance for evaluation in self.results})
         numbers = {source: number for number, source in enumerate(sources)}
+        told = {index: self.histories[index] for index in sorted(self.histories)}
+        machines: dict[Machine, int] = {}
+        for history in told.values():
+            machines.setdefault(history.machine, len(machines))
         documents: list[dict[str, object]] = [
             {
                 "format": FORMAT,
@@ -52,22 +62,39 @@ class Export:
                 **({"seed": self.key.seed} if self.key.seed else {}),
                 "tasks": self.tasks,
                 "sources": len(sources),
+                **({"workers": len(machines)} if machines else {}),
                 "results": len(self.results),
             }
         ]
         documents += ({"source": source} for source in sources)
+        documents += (
+            {"host": machine.host, "device_kind": machine.device_kind, **asdict(machine.equipment)}
+            for machine in machines
+        )
         documents += (
             {
                 "task": evaluation.result.index,
                 **evaluation.result.to_text(),
                 "seconds": round(evaluation.seconds, 6),
                 "source": numbers[evaluation.provenance],
+                **_told(told.get(evaluation.result.index), machines),
             }
             for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
         )
         body = "".join(json.dumps(document) + "\n" for document in documents).encode()
         seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}) + "\n"
         return gzip.compress(body + seal.encode(), mtime=0)
+
+
+def _told(history: History | None, machines: Mapping[Machine, int]) -> dict[str, object]:
+    """What the document of a result says of its history."""
+    if history is None:
+        return {}
+    times = {"granted": history.granted, "began": history.began, "ended": history.ended}
+    return {
+        "worker": machines[history.machine],
+        **{name: None if at is None else round(at, 3) for name, at in times.items()},
+    }
 
 
 def origin(evaluation: Evaluation) -> str:
@@ -80,14 +107,20 @@ def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults."""
     first = exports[0]
     by_task: dict[int, Evaluation] = {}
-    for export in exports:
+    histories: dict[int, History] = {}
+    for number, export in enumerate(exports):
         if (export.key, export.tasks) != (first.key, first.tasks):
             raise CampaignMismatch(
                 f"{export.name} is {export.key}, {first.name} is {first.key}: join exports of one campaign"
             )
         for evaluation in export.results:
+            if evaluation.result.index not in by_task and evaluation.result.index in export.histories:
+                history = export.histories[evaluation.result.index]
+                # Workers of two files may have the same number.
+                machine = replace(history.machine, number=history.machine.number * len(exports) + number)
+                histories[evaluation.result.index] = replace(history, machine=machine)
             _add(by_task, evaluation)
-    return Export(first.name, first.key, first.tasks, tuple(by_task.values()))
+    return Export(first.name, first.key, first.tasks, tuple(by_task.values()), histories)
 
 
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:

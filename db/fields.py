@@ -6,13 +6,18 @@ Messages of workers (:mod:`jobs.farm.wire`) and files of results (:mod:`db.expor
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields as fields_of
+from typing import Any, TypeVar
 
+from db.records import Equipment
 from langford.errors import LangfordError
 from langford.problem import Problem
 
 LONGEST_TEXT = 4_000
+LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB, LARGEST_NUMBER = 255, 200, 40, 2**31 - 1
+EQUIPMENT = tuple(field.name for field in fields_of(Equipment))
+T = TypeVar("T")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
 LARGEST_ROW = 256
@@ -52,6 +57,34 @@ def text(value: Any, longest: int = LONGEST_TEXT) -> str:
     if not isinstance(value, str) or len(value) > longest or NO_TEXT.search(value):
         raise BadMessage(f"expected a text of at most {longest} characters")
     return value
+
+
+def printable(value: Any, longest: int) -> str:
+    """A short text without control characters; raises BadMessage."""
+    checked = text(value, longest)
+    if not checked.isprintable():
+        raise BadMessage("expected printable characters")
+    return checked
+
+
+def or_none(value: Any, check: Callable[[Any], T]) -> T | None:
+    """None, or a value that passes a check."""
+    return None if value is None else check(value)
+
+
+def equipment(fields: Mapping[str, Any]) -> Equipment:
+    """What a worker computes with, in the fields :data:`EQUIPMENT` of a document; raises BadMessage."""
+    return Equipment(
+        or_none(fields["cores"], _number),
+        or_none(fields["processes"], _number),
+        or_none(fields["device_model"], lambda model: printable(model, LONGEST_MODEL)),
+        or_none(fields["slurm_job"], lambda job: printable(job, LONGEST_JOB)),
+        or_none(fields["slurm_index"], _number),
+    )
+
+
+def _number(value: Any) -> int:
+    return integer(value, 0, LARGEST_NUMBER)
 
 
 def problem(value: Any) -> Problem:

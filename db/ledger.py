@@ -88,7 +88,7 @@ class Ledger:
 
     @retried
     def take(
-        self, export: Export, plan: Plan, worker_id: str, host: str, process: str
+        self, export: Export, plan: Plan, worker_id: str, host: str, process: str, source: str = "another ledger"
     ) -> tuple[Campaign, list[EventKind | None]]:
         """Take exported results as attempts of a new worker, all in one transaction.
 
@@ -100,6 +100,7 @@ class Ledger:
             export: the results.
             plan: of the campaign.
             worker_id, host, process: see :meth:`enrol`.
+            source: where they come from, in words, for the record of events.
 
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
         CheckFailed when a result contradicts itself; the ledger is then as it was.
@@ -112,7 +113,10 @@ class Ledger:
             if new:
                 voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(connection, record, plan, worker_id, new, notes)
+            receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.histories)
+            if new:
+                detail = f"{len(new)} of {len(export.results)} results are new here; they come from {source}"
+                transitions.record(connection, record.campaign_id, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
     def campaign(self, name: str) -> Campaign:

@@ -14,8 +14,22 @@ from typing import Any, BinaryIO
 
 from db.errors import BadExport, CampaignMismatch
 from db.exports import FORMAT, Export
-from db.fields import BadMessage, exactly, integer, problem, real, text
+from db.fields import (
+    EQUIPMENT,
+    LONGEST_HOST,
+    BadMessage,
+    equipment,
+    exactly,
+    integer,
+    or_none,
+    printable,
+    problem,
+    real,
+    text,
+)
 from db.names import require_name
+from db.records import History, Machine
+from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.methods import LARGEST_SEED, Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
@@ -26,6 +40,8 @@ LONGEST_SOURCES = 16 * 2**20
 """Characters of the provenances of one file."""
 MOST_TASKS = 2_000_000
 DEEPEST = 1_000
+HISTORY = ("worker", "granted", "began", "ended")
+"""Fields of a result that tell how it came to be: all of them, or none."""
 
 
 def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
@@ -66,7 +82,7 @@ def _export(documents: _Documents) -> Export:
     if isinstance(header, dict) and header.get("format") != FORMAT:
         raise BadMessage(f"its format is {header.get('format')!r:.60}, this version reads {FORMAT!r}")
     names = "format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"
-    fields = exactly(header, *names, optional=["seed"])
+    fields = exactly(header, *names, optional=["seed", "workers"])
     name = require_name(text(fields["campaign"]))
     key = PlanKey(
         problem(fields["problem"]),
@@ -78,12 +94,14 @@ def _export(documents: _Documents) -> Export:
     results = integer(fields["results"], 0, tasks)
     sources = _sources(documents, integer(fields["sources"], 0, results))
     agreed_plan(name, key, tasks)
-    evaluations = tuple(_evaluations(documents, results, tasks, sources))
+    machines = _machines(documents, integer(fields.get("workers", 0), 0, results))
+    histories: dict[int, History] = {}
+    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, histories))
     checksum = documents.digest.hexdigest()
     if exactly(documents.read(), "sha256")["sha256"] != checksum:
         raise BadMessage("it does not match its checksum: it was changed or damaged")
     documents.require_end()
-    return Export(name, key, tasks, evaluations)
+    return Export(name, key, tasks, evaluations, histories, documents.of_file.hexdigest())
 
 
 def _sources(documents: _Documents, count: int) -> list[str]:
@@ -97,10 +115,41 @@ def _sources(documents: _Documents, count: int) -> list[str]:
     return sources
 
 
-def _evaluations(documents: _Documents, count: int, tasks: int, sources: list[str]) -> Iterator[Evaluation]:
+def _machines(documents: _Documents, count: int) -> list[Machine]:
+    machines = []
+    for number in range(count):
+        fields = exactly(documents.read(), "host", "device_kind", *EQUIPMENT)
+        if fields["device_kind"] not in KINDS:
+            raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
+        host = printable(fields["host"], LONGEST_HOST)
+        machines.append(Machine(number, host, fields["device_kind"], equipment(fields)))
+    return machines
+
+
+def _history(fields: dict[str, Any], machines: list[Machine]) -> History:
+    """How a result came to be; raises BadMessage."""
+    machine = machines[integer(fields["worker"], 0, len(machines) - 1)]
+    granted, ended = real(fields["granted"]), real(fields["ended"])
+    began = or_none(fields["began"], real)
+    if not granted <= (granted if began is None else began) <= ended:
+        raise BadMessage("a result has a history that goes backwards")
+    return History(machine, granted, began, ended)
+
+
+def _evaluations(
+    documents: _Documents,
+    count: int,
+    tasks: int,
+    sources: list[str],
+    machines: list[Machine],
+    histories: dict[int, History],
+) -> Iterator[Evaluation]:
+    """The results; where they have one, ``histories`` gets the history of each."""
     seen = bytearray(tasks)
     for _ in range(count):
-        fields = exactly(documents.read(), "task", "value", "residue", "evaluated", "seconds", "source")
+        document = documents.read()
+        told = HISTORY if isinstance(document, dict) and "worker" in document else ()
+        fields = exactly(document, "task", "value", "residue", "evaluated", "seconds", "source", *told)
         index = integer(fields["task"], 0, tasks - 1)
         if seen[index]:
             raise BadMessage(f"it has two results of task {index}")
@@ -109,7 +158,9 @@ def _evaluations(documents: _Documents, count: int, tasks: int, sources: list[st
         if result.evaluated < 0:
             raise BadMessage(f"task {index} evaluated {result.evaluated} points or nodes")
         source = sources[integer(fields["source"], 0, len(sources) - 1)]
-        yield Evaluation(result, real(fields["seconds"]), source)
+        if told:
+            histories[index] = _history(fields, machines)
+        yield Evaluation(result, real(fields["seconds"]), source, histories[index].began if told else None)
 
 
 class _Documents:
@@ -117,11 +168,13 @@ class _Documents:
 
     Attributes:
         digest: SHA-256 of the lines that were read.
+        of_file: SHA-256 of the file, as far as it was read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self.digest = hashlib.sha256()
-        self._lines = _lines(stream)
+        self.of_file = hashlib.sha256()
+        self._lines = _lines(stream, self.of_file)
         self._decoder = json.JSONDecoder(parse_constant=_no_number)
 
     def read(self) -> Any:
@@ -143,11 +196,14 @@ def _no_number(name: str) -> None:
     raise BadMessage(f"{name} is no number")
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of one gzip member, up to the end of the file."""
+def _lines(stream: BinaryIO, digest: Any) -> Iterator[bytes]:
+    """The lines of one gzip member, up to the end of the file; ``digest`` sees the file as it is."""
     gzip, rest = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS), b""
     while not gzip.eof:
-        packed = gzip.unconsumed_tail or stream.read(BLOCK)
+        packed = gzip.unconsumed_tail
+        if not packed:
+            packed = stream.read(BLOCK)
+            digest.update(packed)
         unpacked = gzip.decompress(packed, BLOCK)
         if not (packed or unpacked):
             raise EOFError("it ends too early")

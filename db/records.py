@@ -87,6 +87,40 @@ UNKNOWN = Equipment()
 
 
 @dataclass(frozen=True)
+class Machine:
+    """A worker as an export tells of it, which keeps its UUID a secret.
+
+    Attributes:
+        number: tells it from the other workers of the same export.
+        host: name of its machine.
+        device_kind: "cpu" or "cuda".
+        equipment: what it computes with.
+    """
+
+    number: int
+    host: str
+    device_kind: str
+    equipment: Equipment
+
+
+@dataclass(frozen=True)
+class History:
+    """How an exported result came to be, by the clock of the ledger that exported it.
+
+    Attributes:
+        machine: who evaluated it.
+        granted: when the lease began, in seconds since 1970.
+        began: when its computing began; None: unknown.
+        ended: when the attempt ended.
+    """
+
+    machine: Machine
+    granted: float
+    began: float | None
+    ended: float
+
+
+@dataclass(frozen=True)
 class LeaseHolder:
     """A worker with running attempts.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,17 +35,36 @@ def validated(file: Path) -> Export:
 
 def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
     """Import a file into a ledger, see :func:`take_export`; raises BadExport too."""
-    return take_export(ledger, validated(file))
+    return take_export(ledger, validated(file), file)
 
 
-def take_export(ledger: Ledger, export: Export) -> tuple[Campaign, list[EventKind | None]]:
-    """Import an export into a ledger in one transaction; the campaign is created unless it exists.
+def take_export(
+    ledger: Ledger, export: Export, file: Path | None = None
+) -> tuple[Campaign, list[EventKind | None]]:
+    """Import the export of a file into a ledger in one transaction; the campaign is created unless it exists.
+
+    The ledger records the name of the ``file`` that was read, its SHA-256, and who imported it.
 
     Returns the campaign, and the event of each result that is new to the ledger, see db.Ledger.take.
     Raises CampaignMismatch or CheckFailed.
     """
     identity = Identity.fresh()
-    return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process)
+    where = "no file" if file is None else f"{_shown(file.name)}, SHA-256 {export.sha256}"
+    source = f"{where}, imported by {_user()} on {identity.host}"
+    return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process, source)
+
+
+def _shown(name: str) -> str:
+    """The name of a file without characters that databases or terminals take for something else."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def _user() -> str:
+    """The name of the user; where the system knows none, its number."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return str(os.getuid())
 
 
 def count_of(files: Sequence[Path]) -> tuple[Export, Count]:

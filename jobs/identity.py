@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from db.fields import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
 from langford.devices import Device, cores
 from langford.provenance import kernel_hash
 
 PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
 """What :func:`process_name` returns."""
-LONGEST_MODEL, LONGEST_JOB = 200, 40
-"""Characters of the name of a device, and of the number of a job."""
 
 
 @dataclass(frozen=True)

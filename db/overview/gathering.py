@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from db import queries, waiting
 from db.dialects import Now
-from db.models import Attempt, Event
+from db.models import Event
 from db.overview import attendance, cautions, figures, timeline, views, voting
 from db.overview.attendance import Running
 from db.overview.counting import MergedCount
@@ -114,7 +114,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
         timeline=tuple(timeline.timeline(connection, sorted(presence), begun, until) if begun else ()),
         events=_events(connection, campaign_id),
-        attempts=_attempts(connection, campaign_id, not_done, len(running)),
+        attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,
         count=count,
         agrees=agrees,
@@ -202,17 +202,11 @@ def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
     )
 
 
-_ALL_ATTEMPTS = select(func.count()).select_from(Attempt).where(Attempt.campaign_id == CAMPAIGN)
-
-
-def _attempts(
-    connection: Connection, campaign_id: int, not_done: Sequence[Row[Any]], running: int
-) -> dict[str, int]:
+def _attempts(everybody: Sequence[Row[Any]], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    everything = connection.scalar(_ALL_ATTEMPTS, {"campaign": campaign_id}) or 0
+    numbers[Outcome.DONE] = sum(row.attempts for row in everybody) - numbers.total()
     numbers["running"] = running
-    numbers[Outcome.DONE] = everything - numbers.total()
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

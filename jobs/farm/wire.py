@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from db import Credential, Delivery, Equipment, Lease, Receipt, Standing
-from db.fields import LONGEST_TEXT, problem
+from db import Credential, Delivery, Lease, Receipt, Standing
+from db.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, equipment, or_none, problem
 from db.fields import BadMessage as BadMessage
 from db.fields import exactly as exactly
 from db.fields import integer as integer
 from db.fields import real as real
 from db.fields import text as text
 from db.states import Ending, EventKind
-from jobs.identity import LONGEST_JOB, LONGEST_MODEL, PROCESS, Identity
+from jobs.identity import PROCESS, Identity
 from langford.devices import KINDS
 from langford.methods import LARGEST_SEED, PlanKey
 from langford.result import BadText, Evaluation
@@ -26,8 +26,7 @@ from langford.result import BadText, Evaluation
 LONGEST_NONCE = 64
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
-LONGEST_HOST, LONGEST_HASH = 255, 64
-LARGEST_NUMBER = 2**31 - 1
+LONGEST_HASH = 64
 T = TypeVar("T")
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ACCEPTED = "accepted"
@@ -135,8 +134,7 @@ def identity_document(identity: Identity) -> dict[str, Any]:
 def identity_of(document: Any) -> Identity:
     """The identity in a document; raises BadMessage."""
     names = "worker", "host", "process", "device_kind", "kernels"
-    equipment = "cores", "processes", "device_model", "slurm_job", "slurm_index"
-    fields = exactly(document, *names, *equipment)
+    fields = exactly(document, *names, *EQUIPMENT)
     worker_id, host, process, device_kind, kernels = (text(fields[name]) for name in names)
     if len(host) > LONGEST_HOST or not host.isprintable():
         raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
@@ -146,33 +144,7 @@ def identity_of(document: Any) -> Identity:
         raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
     if len(kernels) > LONGEST_HASH or not kernels.isalnum():
         raise BadMessage(f"expected a hash of kernels of at most {LONGEST_HASH} letters and digits")
-    return Identity(identifier(worker_id), host, process, device_kind, kernels, _equipment_of(fields))
-
-
-def _equipment_of(fields: dict[str, Any]) -> Equipment:
-    """What a worker computes with, in the fields of its identity; raises BadMessage."""
-    return Equipment(
-        _or_none(fields["cores"], _number),
-        _or_none(fields["processes"], _number),
-        _or_none(fields["device_model"], lambda model: _printable(model, LONGEST_MODEL)),
-        _or_none(fields["slurm_job"], lambda job: _printable(job, LONGEST_JOB)),
-        _or_none(fields["slurm_index"], _number),
-    )
-
-
-def _number(value: Any) -> int:
-    return integer(value, 0, LARGEST_NUMBER)
-
-
-def _printable(value: Any, longest: int) -> str:
-    checked = text(value, longest)
-    if not checked.isprintable():
-        raise BadMessage("expected printable characters")
-    return checked
-
-
-def _or_none(value: Any, check: Callable[[Any], T]) -> T | None:
-    return None if value is None else check(value)
+    return Identity(identifier(worker_id), host, process, device_kind, kernels, equipment(fields))
 
 
 def departure_of(document: Any) -> tuple[str, Ending]:
@@ -212,7 +184,7 @@ def delivery_of(document: Any, ahead: float = 0.0) -> Delivery:
         "index": integer(fields["index"]),
         "seconds": real(fields["seconds"]),
         "provenance": text(fields["provenance"]),
-        "began": _or_none(fields["began"], lambda began: real(began) - ahead),
+        "began": or_none(fields["began"], lambda began: real(began) - ahead),
     }
     try:
         evaluation = Evaluation.from_document(checked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from db.errors import NothingChosen
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
-from langford.cli.option_groups import CampaignOptions, campaign_options, method_of
+from langford.cli.option_groups import CampaignOptions, campaign_options_or_name, method_of
 from langford.cli.options import (
     allowed_signers_option,
     chosen_cores,
@@ -25,6 +24,7 @@ from langford.cli.options import (
     workers_option,
 )
 from langford.cli.parameter_types import duration, integers
+from langford.cli.resuming import key_to_resume, resumed, tell_of_others
 from langford.cli.running import (
     StopSignals,
     conclude,
@@ -35,7 +35,7 @@ from langford.cli.running import (
 )
 from langford.devices import CPU, Device, devices
 from langford.errors import LangfordError
-from langford.methods import Method, PlanKey, candidates
+from langford.methods import candidates
 
 GPU_TASK_SECONDS = 20.0
 """Time of a task on a GPU, unless --task-time or --depth is given."""
@@ -54,11 +54,13 @@ Examples:
   langford run langford 19
   langford run langford 19 --method polyphase --depth 10
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
+  langford run langford-19-polyphase-10
+  langford run --differences 1,2,5,7
 
-Running the same command again resumes the campaign.  Exit codes: 0 done, 1 tasks set
-aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
+Running the same command again resumes the campaign, and so does its name alone.  Exit codes:
+0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
-@campaign_options
+@campaign_options_or_name
 @click.option(
     "--task-time",
     type=duration,
@@ -89,6 +91,15 @@ def run(
     if task_time is not None and chosen.depth is not None:
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop = StopSignals()
+    if chosen.resumed is not None:
+        if task_time is not None:
+            raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
+        with Ledger(address) as ledger:
+            campaign = resumed(ledger, chosen.resumed, device)
+            report = work_off(
+                ledger, campaign, devices(device, chosen_cores(workers)), stop, time_limit, patience=patience
+            )
+            context.exit(conclude(campaign, report, stop, as_json))
     # Before the ledger is opened: bad input creates no ledger.
     choice = method_of(chosen.method_name, chosen.problem(), Device.parse(device), chosen.plan_seed)
     fastest = replace(chosen, method_name=choice.method.name)
@@ -97,25 +108,16 @@ def run(
     chosen_devices, hooks = devices(device, chosen_cores(workers)), notify.hooks()
     with Ledger(address, create=True) as ledger:
         rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
-        key = _key_to_resume(ledger, chosen, [choice.method, *rivals])
+        key = key_to_resume(ledger, chosen, [choice.method, *rivals])
         new = fastest.key(chosen_devices[0], _task_seconds(task_time, device)) if key is None else key
+        if key is None:
+            tell_of_others(ledger, new)
         campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
         if key is None and choice.reason:
             display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
         context.exit(conclude(campaign, report, stop, as_json))
-
-
-def _key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
-    """The plan of the campaign that the command resumes; None for a new campaign.
-
-    One by the first of the methods, if there is one, else by another: so the same command goes on with its campaign
-    when another method has been measured to be the fastest since.
-    """
-    keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
-    matching = [key for key in keys if chosen.matches(key)]
-    return next((key for method in methods for key in matching if key.method == method.name), None)
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

@@ -79,7 +79,7 @@ def import_(context: click.Context, files: tuple[Path, ...], address: str, as_js
     with Ledger(address, create=True) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
-            campaign, events = exchange.take_export(ledger, export)
+            campaign, events = exchange.take_export(ledger, export, file)
             by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
             new = events.count(None)
             imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind})

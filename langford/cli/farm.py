@@ -29,6 +29,7 @@ class NoSuchToken(LangfordError):
     epilog="""\b
 Examples:
   langford create langford 24 --depth 12
+  langford create --differences 1,2,5,7 --depth 4 --name odd
   langford create langford 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options

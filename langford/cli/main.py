@@ -69,6 +69,17 @@ COMMANDS = {
         "Take exported results into a ledger; repeating it changes nothing.",
         CAMPAIGNS,
     ),
+    "cancel": LazyCommand(
+        "langford.cli.ends:cancel",
+        "Take all tasks of a campaign back and set them aside, so that its workers end.",
+        CAMPAIGNS,
+    ),
+    "rename": LazyCommand("langford.cli.ends:rename", "Give a campaign another name.", CAMPAIGNS),
+    "delete": LazyCommand(
+        "langford.cli.ends:delete",
+        "Delete a campaign from its ledger, and keep an export of its results.",
+        CAMPAIGNS,
+    ),
     "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
         "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come.", FARM

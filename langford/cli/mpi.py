@@ -53,6 +53,7 @@ def mpi(
     as_json: bool,
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
+    chosen.require()
     communicator = world()
     if communicator.rank:
         COMPILING.tell(lambda compiles: None)  # rank 0 says it for all

@@ -18,12 +18,14 @@ from langford.cli.options import (
     plan_seed_option,
     variant_argument,
     variant_option,
+    variant_or_name_argument,
 )
 from langford.cli.parameter_types import integers
 from langford.devices import CPU, Device
 from langford.errors import BadProblem
 from langford.methods import Choice, PlanKey, default_method, fastest_method, find_method, plan_of, task_depth
 from langford.problem import Problem
+from langford.variants import VARIANTS
 
 
 def gathered(
@@ -100,15 +102,18 @@ class ProblemOptions:
         return Problem.named(self.variant, self.n, self.copies)
 
 
+differences_options = (
+    click.option("--differences", type=integers, metavar="D,D,…", help="Count this set of differences instead."),
+    click.option("--places", type=int, help="With --differences: length of the row."),
+    click.option("--empty", type=integers, metavar="P,P,…", help="With --differences: places that stay empty."),
+)
 problem_options = gathered(
     "chosen",
     ProblemOptions,
     click.argument("n", type=int, required=False),
     variant_option,
     copies_option,
-    click.option("--differences", type=integers, metavar="D,D,…", help="Count this set of differences instead."),
-    click.option("--places", type=int, help="With --differences: length of the row."),
-    click.option("--empty", type=integers, metavar="P,P,…", help="With --differences: places that stay empty."),
+    *differences_options,
 )
 
 
@@ -117,9 +122,12 @@ class CampaignOptions:
     """VARIANT, N and the options that choose how a campaign splits the problem, and its name.
 
     Attributes:
-        variant: a name of langford.variants.VARIANTS.
-        n: number of colours.
+        variant: a name of langford.variants.VARIANTS; None with ``differences``.
+        n: number of colours; None with ``differences``.
         copies: number of cubes of each colour.
+        differences: the differences of a problem without a name.
+        places: with ``differences``: length of the row.
+        empty: with ``differences``: places that stay empty.
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
         plan_seed: which of the method's sums; None: the default.
@@ -127,9 +135,12 @@ class CampaignOptions:
         yes: whether to create a campaign of millions of tasks without a question.
     """
 
-    variant: str
-    n: int
+    variant: str | None
+    n: int | None
     copies: int
+    differences: list[int] | None
+    places: int | None
+    empty: list[int] | None
     method_name: str | None
     depth: int | None
     plan_seed: int | None
@@ -137,8 +148,44 @@ class CampaignOptions:
     yes: bool
 
     def problem(self) -> Problem:
-        """The problem that the campaign counts; raises BadProblem."""
+        """The problem that the campaign counts; raises BadProblem, and as :meth:`require`."""
+        self.require()
+        if self.differences is not None:
+            if self.variant is not None:
+                raise BadProblem("give VARIANT and N, or --differences, not both")
+            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
+        assert self.variant is not None
+        assert self.n is not None
+        if self.places is not None or self.empty is not None:
+            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies)
+
+    def require(self) -> None:
+        """Raises UsageError where neither VARIANT and N nor differences are given."""
+        if self.differences is not None:
+            return
+        if self.variant is None:
+            raise click.UsageError("Missing argument 'VARIANT' (or --differences 1,2,5).")
+        if self.variant not in VARIANTS:
+            names = ", ".join(map(repr, VARIANTS))
+            raise click.UsageError(f"Invalid value for 'VARIANT': {self.variant!r:.80} is not one of {names}.")
+        if self.n is None:
+            raise click.UsageError("Missing argument 'N'.")
+
+    @property
+    def resumed(self) -> str | None:
+        """The name of the campaign that is resumed by its name; None: VARIANT and N, or differences, are given.
+
+        Raises UsageError when options of a new campaign are given beside it.
+        """
+        if self.variant is None or self.variant in VARIANTS or self.n is not None or self.differences is not None:
+            return None
+        chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
+        if any(value is not None for value in chosen) or self.copies != 2:
+            raise click.UsageError(
+                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
+            )
+        return self.variant
 
     def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
         """The plan; without a method the default, and without a depth one for the device.
@@ -164,15 +211,22 @@ class CampaignOptions:
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
-campaign_options = gathered(
-    "chosen",
-    CampaignOptions,
-    variant_argument,
-    click.argument("n", type=int),
-    copies_option,
-    method_option,
-    depth_option,
-    plan_seed_option,
-    name_option,
-    click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
-)
+def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    return gathered(
+        "chosen",
+        CampaignOptions,
+        first,
+        click.argument("n", type=int, required=False),
+        copies_option,
+        *differences_options,
+        method_option,
+        depth_option,
+        plan_seed_option,
+        name_option,
+        click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
+    )
+
+
+campaign_options = _campaign_options(variant_argument)
+campaign_options_or_name = _campaign_options(variant_or_name_argument)
+"""The same where the name of a campaign may stand instead of VARIANT and N."""

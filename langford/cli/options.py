@@ -48,7 +48,13 @@ def token_of(file: Path | None) -> str:
 
 # -- the problem and its plan -----------------------------------------------------------------
 
-variant_argument = click.argument("variant", type=VARIANT_NAMES)
+variant_argument = click.argument("variant", type=VARIANT_NAMES, required=False)
+variant_or_name_argument = click.argument(
+    "variant",
+    metavar="[VARIANT|NAME]",
+    required=False,
+    shell_complete=lambda context, parameter, begun: [name for name in VARIANTS if name.startswith(begun)],
+)
 variant_option = click.option("--variant", type=VARIANT_NAMES, default="langford", show_default=True)
 copies_option = click.option(
     "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."

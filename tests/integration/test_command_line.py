@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from db import Delivery, Ledger
 from jobs.evaluation import evaluate
 from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.methods import METHODS
 from langford.problem import Problem
+from langford.result import Evaluation
 from tests.command_line import COMMAND, ENVIRONMENT, Run
 
 
@@ -279,3 +281,67 @@ def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> Non
     assert checked["checked"]["replicated"] == checked["checked"]["drawn"] == drawn
     assert json.loads(langford("result", name, "--json").stdout)["replicated"] == drawn
     assert checked["tasks"] == {**waiting["tasks"], "recheck": 0}
+
+
+# -- campaigns by name ------------------------------------------------------------------------
+
+
+def test_a_name_alone_resumes_a_campaign(langford: Run, tmp_path: Path) -> None:
+    plan = ["langford", "8", "--depth", "4", "--method", "polyphase"]
+    assert langford("create", *plan, "--name", "mine").returncode == 0
+    for _ in range(2):  # the second time it is done
+        done = langford("run", "mine", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["campaign"] == "mine"
+        assert json.loads(done.stdout)["count"] == "150"
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert [campaign.name for campaign in ledger.campaigns()] == ["mine"]
+
+
+def test_a_campaign_of_differences(langford: Run) -> None:
+    plan = ["--differences", "1,3,5", "--depth", "2", "--method", "polyphase"]
+    for chosen in (plan, ["differences-1.3.5-over-6-polyphase-2"]):
+        done = langford("run", *chosen)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("differences {1, 3, 5} over 6 places = 1\n")
+    problem = ["--differences", "1,2,5,7", "--places", "9", "--empty", "4"]
+    created = langford("create", *problem, "--name", "odd", "--json")
+    assert created.returncode == 0, created.stderr
+    counted = langford("count", *problem, "--json")
+    ran = langford("run", "odd", "--json")
+    assert json.loads(ran.stdout)["count"] == json.loads(counted.stdout)["count"]
+
+
+def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path) -> None:
+    plan = ["langford", "8", "--method", "polyphase"]
+    assert langford("create", *plan, "--depth", "6", "--name", "begun").returncode == 0
+    quiet = langford("run", *plan, "--depth", "2")
+    assert "begun" not in quiet.stderr  # nothing of it is done
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        campaign = ledger.campaign("begun")
+        ledger.enrol("a", "host", "1")
+        [lease] = campaign.lease("a", 1, 60.0)
+        evaluation = Evaluation(campaign.plan.evaluate(lease.index), 0.1, "{}")
+        campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        share = lease.work / campaign.work
+    told = langford("run", *plan, "--depth", "4")
+    assert told.returncode == 0
+    done = f"1 of {campaign.tasks} tasks, {share:.0%} of the work"
+    assert f"begun counts the same and is begun ({done})" in told.stderr
+    assert "`langford run begun` goes on with it" in told.stderr
+    assert langford("run", "begun").returncode == 0
+    assert "goes on with it" not in langford("run", *plan, "--depth", "8").stderr  # it is done
+
+
+def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "8", "--name", "mine").returncode == 0
+    refused = langford("delete", "mine")
+    assert refused.returncode == 2
+    assert "mine with" in refused.stderr
+    assert not (tmp_path / "mine.jsonl.gz").exists()
+    done = langford("delete", "mine", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "mine.jsonl.gz" in done.stdout
+    assert "no campaign 'mine'" in langford("result", "mine").stderr
+    assert langford("import", "mine.jsonl.gz").returncode == 0
+    assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")

@@ -58,6 +58,16 @@ def test_the_documents_of_tasks_set_aside(tell: Tell, campaign: Campaign) -> Non
     assert tell("retry", NAME) == {"campaign": NAME, "reopened": 0}
 
 
+def test_the_documents_of_a_campaign_that_ends_early(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
+    campaign.lease("a", 2, 60.0)
+    assert tell("cancel", NAME) == {"campaign": NAME, "released": 2, "set_aside": TASKS}
+    assert tell("rename", NAME, "given-up") == {"campaign": "given-up", "before": NAME}
+    file = "given-up.jsonl.gz"
+    assert tell("delete", "given-up", "--yes") == {"campaign": "given-up", "results": 0, "file": file}
+    assert (tmp_path / file).is_file()
+    assert tell("status") == []
+
+
 def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
     finish(campaign, "a")
     exported = tell("export", NAME, "--out", "e.gz")

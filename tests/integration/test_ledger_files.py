@@ -137,3 +137,60 @@ def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tm
         assert "langford ledger upgrade langford.db" in refused.stderr
         assert langford("ledger", "upgrade", "langford.db").returncode == 0
         assert langford("result", "langford-7-polyphase-0").returncode == 0
+
+
+@pytest.fixture
+def archive(langford: Run, small_disk: Path) -> Path:
+    """A ledger with a finished campaign on a disk that nobody can write to."""
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    file = small_disk / "an archive #1.db"
+    done = langford("run", "langford", "7", "--name", "seven", "--ledger", str(file), "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    return file
+
+
+def test_an_archive_opens_with_every_reading_command(langford: Run, archive: Path, tmp_path: Path) -> None:
+    ledger = ("--ledger", str(archive))
+    before = digest(archive)
+    for command in (
+        ["status"],
+        ["status", "seven", "--json"],
+        ["tasks", "seven"],
+        ["result", "seven"],
+        ["token", "seven", "--list"],
+        ["export", "seven", "--out", str(tmp_path / "seven.jsonl.gz")],
+    ):
+        done = langford(*command, *ledger)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "= 26" in langford("result", "seven", *ledger).stdout
+    assert langford("result", "--from", "seven.jsonl.gz").returncode == 0
+    assert [file.name for file in archive.parent.iterdir()] == [archive.name]
+    assert digest(archive) == before
+
+
+def test_an_archive_is_not_changed(langford: Run, archive: Path) -> None:
+    for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"]):
+        done = langford(*command, "--ledger", str(archive))
+        assert done.returncode == 2, (command, done.stdout)
+        assert "may only be read here" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_an_archive_is_not_read_without_what_waits_beside_it(langford: Run, small_disk: Path) -> None:
+    """What is committed may still stand in the -wal file: a ledger that was copied while it was written."""
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    file = small_disk / "ledger.db"
+    assert langford("run", "langford", "7", "--name", "seven", "--ledger", str(file)).returncode == 0
+    keeper = sqlite3.connect(file)
+    keeper.execute("UPDATE campaign SET name = 'renamed'")
+    keeper.commit()
+    copies = small_disk / "copied"
+    copies.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{file}{suffix}", copies / f"ledger.db{suffix}")
+    keeper.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    done = langford("status", "--ledger", str(copies / "ledger.db"))
+    assert "seven" not in done.stdout
+    assert done.returncode == 2 or "renamed" in done.stdout

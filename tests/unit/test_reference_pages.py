@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 import langford
-from docs.scripts import python_api
+from db.models import Base
+from docs.scripts import ledger_dictionary, python_api
 from langford import irregular
 from langford.cli.exit_codes import ExitCode
 from langford.methods import METHODS
@@ -118,3 +120,36 @@ def test_the_page_of_the_api_describes_every_public_name() -> None:
 
 def test_a_signature_says_what_a_function_takes() -> None:
     assert "langford.count(problem, method=None, device='cpu'" in python_api.page()
+
+
+# -- the ledger -------------------------------------------------------------------------------
+
+
+def test_the_dictionary_of_the_ledger_is_that_of_the_code() -> None:
+    assert ledger_dictionary.PAGE.read_text() == ledger_dictionary.page(), (
+        "run python -m docs.scripts.ledger_dictionary"
+    )
+    assert ledger_dictionary.METADATA.read_text() == ledger_dictionary.metadata()
+
+
+def test_the_dictionary_knows_every_column_of_every_table() -> None:
+    known = {section.name: [name for name, _, _ in section.columns] for section in ledger_dictionary.tables()}
+    assert {name: sorted(names) for name, names in known.items()} == {
+        table.name: sorted(table.columns.keys()) for table in Base.metadata.tables.values()
+    }
+    for section in (*ledger_dictionary.tables(), *ledger_dictionary.views()):
+        assert section.summary.endswith(".")
+        for _, _, words in section.columns:
+            assert re.fullmatch(r"\S.*\.", words)
+            assert ":class:" not in words
+            assert "None" not in words
+
+
+def test_datasette_shows_the_texts_of_the_page() -> None:
+    described = json.loads(ledger_dictionary.METADATA.read_text())["databases"]["langford"]["tables"]
+    page = ledger_dictionary.PAGE.read_text()
+    assert {"task_overview", "worker", "event"} < described.keys()
+    for name, entry in described.items():
+        assert f"### {name}\n\n{entry['description']}\n" in page
+        for column, words in entry["columns"].items():
+            assert re.search(rf"^\| `{column}` \|.* {re.escape(words)} \|$", page, re.MULTILINE)

@@ -732,7 +732,7 @@ AND attempt.worker_id = %(worker)s::VARCHAR
 AND attempt.ended IS NULL
 RETURNING attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id;
 
--- LeasedTasks.take_back
+-- LeasedTasks.take_back, Campaign.cancel
 UPDATE attempt
 SET ended=extract(epoch from clock_timestamp()), outcome=%(how)s::VARCHAR, note=coalesce(%(why)s::VARCHAR,
     attempt.note)
@@ -821,7 +821,7 @@ FROM attempt) - %(param_1)s::INTEGER
 AND attempt.outcome = %(outcome_1)s::VARCHAR
 AND task.work > %(work_1)s::INTEGER;
 
--- Campaign.set_recheck_share
+-- Campaign.set_recheck_share, Campaign.delete
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 
 -- Campaign.set_recheck_share
@@ -1293,6 +1293,18 @@ FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 ORDER BY result.task_index;
 
+-- Campaign.export
+SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+FROM result
+JOIN attempt ON attempt.id = result.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (voter.kind = %(kind_1)s::VARCHAR OR worker.process = %(process_1)s::VARCHAR)
+ORDER BY result.task_index;
+
 -- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
@@ -1335,7 +1347,7 @@ FROM token
 WHERE token.campaign_id = %(campaign)s::INTEGER
 AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
 
--- Campaign.revoke_tokens
+-- Campaign.revoke_tokens, Campaign.delete
 DELETE
 FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER;
@@ -1565,11 +1577,6 @@ WHERE event.campaign_id = %(campaign)s::INTEGER
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER;
-
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
@@ -1594,6 +1601,74 @@ UPDATE worker
 SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
     ending=%(how)s::VARCHAR
 WHERE worker.id = %(worker)s::VARCHAR;
+
+-- Campaign.cancel
+UPDATE task
+SET state=%(state)s::VARCHAR
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
+AND task.state = %(state_1)s::VARCHAR;
+
+-- Campaign.rename
+LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.rename
+SELECT campaign.id
+FROM campaign
+WHERE campaign.name = %(name_1)s::VARCHAR;
+
+-- Campaign.rename
+UPDATE campaign
+SET name=%(name)s::VARCHAR
+WHERE campaign.id = %(id_1)s::INTEGER;
+
+-- Campaign.delete
+LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+AND attempt.ended IS NULL;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM task
+WHERE task.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DELETE
+FROM campaign
+WHERE campaign.id = %(id_1)s::INTEGER;
 
 -- db.copying.copy
 SELECT count(*) AS count_1

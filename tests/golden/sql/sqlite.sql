@@ -716,7 +716,7 @@ AND attempt.worker_id = ?
 AND attempt.ended IS NULL
 RETURNING id, campaign_id, task_index, worker_id;
 
--- LeasedTasks.take_back
+-- LeasedTasks.take_back, Campaign.cancel
 UPDATE attempt
 SET ended=((julianday('now') - 2440587.5) * 86400.0), outcome=?, note=coalesce(?, attempt.note)
 WHERE attempt.campaign_id = ?
@@ -1249,6 +1249,18 @@ FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
 
+-- Campaign.export
+SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+FROM result
+JOIN attempt ON attempt.id = result.attempt_id
+JOIN worker ON worker.id = attempt.worker_id
+JOIN voter ON voter.id = worker.voter_id
+WHERE result.campaign_id = ?
+AND (voter.kind = ? OR worker.process = ?)
+ORDER BY result.task_index;
+
 -- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
@@ -1278,7 +1290,7 @@ FROM token
 WHERE token.campaign_id = ?
 AND (token.expires IS NULL OR token.expires > ((julianday('now') - 2440587.5) * 86400.0));
 
--- Campaign.revoke_tokens
+-- Campaign.revoke_tokens, Campaign.delete
 DELETE
 FROM token
 WHERE token.campaign_id = ?;
@@ -1504,11 +1516,6 @@ WHERE event.campaign_id = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
 
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = ?;
-
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
@@ -1533,6 +1540,68 @@ UPDATE worker
 SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=((julianday('now') - 2440587.5) * 86400.0),
     ending=?
 WHERE worker.id = ?;
+
+-- Campaign.cancel
+UPDATE task
+SET state=?
+WHERE task.campaign_id = ?
+AND task.state = ?;
+
+-- Campaign.rename
+SELECT campaign.id
+FROM campaign
+WHERE campaign.name = ?;
+
+-- Campaign.rename
+UPDATE campaign
+SET name=?
+WHERE campaign.id = ?;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM attempt
+WHERE attempt.campaign_id = ?
+AND attempt.ended IS NULL;
+
+-- Campaign.delete
+SELECT count(*) AS count_1
+FROM result
+WHERE result.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM witness
+WHERE witness.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM result
+WHERE result.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM attempt
+WHERE attempt.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM task
+WHERE task.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM event
+WHERE event.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = ?;
+
+-- Campaign.delete
+DELETE
+FROM campaign
+WHERE campaign.id = ?;
 
 -- db.copying.copy
 SELECT count(*) AS count_1

@@ -1,0 +1,170 @@
+"""The data dictionary of a ledger, as a page and for datasette, from the tables and views themselves.
+
+    python -m docs.scripts.ledger_dictionary
+
+writes docs/ledger.md and docs/datasette.json anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Column
+
+from db import states
+from db.models import Base
+from db.views import VIEWS
+
+DOCS = Path(__file__).parents[1]
+PAGE, METADATA = DOCS / "ledger.md", DOCS / "datasette.json"
+COMMON = {
+    "id": "Number of the row.",
+    "name": "Its name, unique in the ledger.",
+    "campaign_id": "The campaign, a row of `campaign`.",
+    "task_index": "Index of the task in its campaign; null where it is about no single task.",
+    "attempt_id": "The attempt, a row of `attempt`; null where it is about none.",
+    "worker_id": "The worker, a row of `worker`.",
+}
+"""Columns that say the same in every table."""
+HEAD = """# The ledger, column by column
+
+Generated from the tables (`db/models.py`) and views (`db/views.py`) by `python -m docs.scripts.ledger_dictionary`;
+a test compares. A ledger is a SQLite file or a Postgres database, and any client may read it:
+
+```console
+$ langford run langford 12 --depth 8 --method polyphase --name twelve
+...
+$ sqlite3 -readonly -header langford.db "SELECT campaign, tasks, work FROM throughput"
+campaign|tasks|work
+twelve|…
+$ sqlite3 -readonly langford.db "SELECT outcome, attempts, round(seconds) FROM lost_time"
+```
+
+Datasette shows the same texts beside each table: `datasette langford.db --metadata docs/datasette.json`. On
+Postgres: `psql postgresql://host/records -c 'TABLE worker_overview'`.
+
+- The **views** have names instead of numbers and times in ISO 8601 (UTC). Start with them.
+- In the **tables** times are seconds since 1970 by the clock of the database, but where a column says otherwise.
+- Counts and partial sums are decimal text. They exceed 64 bits: never sum them in SQL, `langford result` does that.
+- A file in a folder that may not be written can be read all the same, by every command that only reads.
+- The UUIDs of workers and the secrets of campaigns are what keeps others from speaking for them: show a ledger only
+  to people whom you would let work on it, and give an export (`langford export`) to the others.
+
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table or a view.
+
+    Attributes:
+        name: of it.
+        summary: what it holds.
+        columns: (name, type, what stands in it) of each; the type is "" in a view.
+    """
+
+    name: str
+    summary: str
+    columns: list[tuple[str, str, str]]
+
+
+def tables() -> Iterator[Section]:
+    """The tables, in the order of the module that defines them."""
+    for mapper in sorted(Base.registry.mappers, key=lambda mapper: inspect.getsourcelines(mapper.class_)[1]):
+        model = mapper.class_
+        said = {name: words for base in reversed(model.__mro__) for name, words in attributes(base).items()}
+        columns = [
+            (column.key, _type(column), said.get(column.key) or _common(column)) for column in mapper.columns
+        ]
+        yield Section(model.__tablename__, summary(model), columns)
+
+
+def views() -> Iterator[Section]:
+    """The views."""
+    for view in VIEWS:
+        yield Section(view.name, view.summary, [(name, "", words) for name, words in view.columns.items()])
+
+
+def summary(model: type) -> str:
+    """What the docstring of a class says before its attributes, on one line."""
+    return _sentence(inspect.cleandoc(model.__doc__ or "").partition("\nAttributes:")[0])
+
+
+def attributes(model: type) -> dict[str, str]:
+    """What the docstring of a class says of each attribute, as a sentence."""
+    listed = inspect.cleandoc(model.__doc__ or "").partition("Attributes:\n")[2]
+    entries = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", listed, re.MULTILINE)
+    return {name: _sentence(words) for name, words in entries}
+
+
+def _common(column: Column[Any]) -> str:
+    words = COMMON[column.key]
+    return words if column.nullable else words.partition(";")[0].rstrip(".") + "."
+
+
+def _sentence(words: str) -> str:
+    """Text of a docstring on one line, without the marks of Sphinx."""
+    text = " ".join(words.split())
+    text = re.sub(r"(?i)\ba value of :class:`db.states.(\w+)`", _values, text)
+    text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", text).replace("``", "`")
+    text = re.sub(r"\bNone\b", "null", text)
+    text = text[:1].upper() + text[1:] if text[:1] != "`" else text
+    return text if text.endswith(".") else text + "."
+
+
+def _values(name: re.Match[str]) -> str:
+    """The values of one of the enumerations of :mod:`db.states`."""
+    return f"one of {', '.join(getattr(states, name[1]))}"
+
+
+def _type(column: Column[Any]) -> str:
+    """integer, real, text or boolean; with "?" where it may be null."""
+    kind = {int: "integer", float: "real", str: "text", bool: "boolean"}[column.type.python_type]
+    return kind + ("?" if column.nullable else "")
+
+
+def page() -> str:
+    """docs/ledger.md."""
+    parts = [HEAD, "## Views\n\n"]
+    for section in views():
+        head = "| column | what stands in it |\n|---|---|\n"
+        rows = "".join(f"| `{name}` | {_cell(words)} |\n" for name, _, words in section.columns)
+        parts.append(f"### {section.name}\n\n{section.summary}\n\n{head}{rows}\n")
+    parts.append('## Tables\n\nA "?" says that a column may be null.\n\n')
+    for section in tables():
+        head = "| column | type | what stands in it |\n|---|---|---|\n"
+        rows = "".join(f"| `{name}` | {kind} | {_cell(words)} |\n" for name, kind, words in section.columns)
+        parts.append(f"### {section.name}\n\n{section.summary}\n\n{head}{rows}\n")
+    return "".join(parts).rstrip() + "\n"
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", r"\|")
+
+
+def metadata() -> str:
+    """docs/datasette.json: the same texts for datasette, whatever the database is called."""
+    described = {
+        section.name: {
+            "description": section.summary,
+            "columns": {name: words for name, _, words in section.columns},
+        }
+        for section in (*views(), *tables())
+    }
+    document = {
+        "title": "A ledger of langford",
+        "description": "Campaigns that count Langford pairings, with every attempt and every partial sum.",
+        "databases": {"langford": {"tables": described}},
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    METADATA.write_text(metadata())

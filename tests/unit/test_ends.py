@@ -1,0 +1,116 @@
+"""Campaigns that are cancelled, renamed and deleted, on SQLite and on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from db import Ledger, ends
+from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, TransactionUndone
+from db.models import Base, Campaign
+from db.states import Role, TaskState
+from jobs.run import result
+from langford.methods import plan_of
+from tests.campaigns import COUNT, HOUR, KEY, NAME, TASKS, finish, new_campaign, true_deliveries, write_used_ledger
+from tests.databases import fresh_database
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fresh_database(request.param, tmp_path)
+
+
+@pytest.fixture
+def ledger(where: str) -> Iterator[Ledger]:
+    with Ledger(where, create=True) as opened:
+        yield opened
+
+
+def numbers(ledger: Ledger) -> dict[str, int]:
+    """The number of rows of each table."""
+    with ledger.database.reading() as connection:
+        return {
+            table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    done, late, _ = campaign.lease("a", 3, HOUR)
+    campaign.deliver(true_deliveries([done]))
+    assert campaign.cancel() == (2, TASKS - 1)
+    assert campaign.cancel() == (0, 0)
+    assert campaign.standing().tasks == {TaskState.DONE: 1, TaskState.SET_ASIDE: TASKS - 1}
+    assert campaign.lease("b", TASKS, HOUR) == []
+    assert [receipt.event for receipt in campaign.deliver(true_deliveries([late]))] == [None]
+    assert campaign.reopen() == TASKS - 2
+    finish(campaign, "b")
+    assert result(campaign).published == COUNT
+
+
+def test_a_campaign_gets_another_name(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    ledger.create_campaign("other", KEY, plan_of(KEY).work.tolist())
+    campaign.rename("eleven")
+    assert campaign.name == "eleven"
+    assert ledger.campaign("eleven").uuid == campaign.uuid
+    with pytest.raises(NoSuchCampaign):
+        ledger.campaign(NAME)
+    with pytest.raises(NameTaken, match="has a campaign 'other' already"):
+        campaign.rename("other")
+    with pytest.raises(BadName):
+        campaign.rename("../other")
+    campaign.rename("eleven")  # its own
+    assert [one.name for one in ledger.campaigns()] == ["eleven", "other"]
+
+
+def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
+    write_used_ledger(where)
+    with Ledger(where) as ledger:
+        campaign = ledger.campaign(NAME)
+        other = ledger.create_campaign("other", KEY, plan_of(KEY).work.tolist())
+        other.new_token(Role.READER)
+        before = numbers(ledger)
+        assert all(before.values())  # it has rows in every table
+        campaign.delete(campaign.export())
+        assert numbers(ledger) == {
+            **dict.fromkeys(before, 0),
+            "ledger": 1,
+            "campaign": 1,
+            "task": TASKS,
+            "token": 1,
+            "event": 1,
+            "worker": before["worker"],
+            "voter": before["voter"],
+        }
+        assert [one.name for one in ledger.campaigns()] == ["other"]
+
+
+def test_every_table_of_a_campaign_is_known() -> None:
+    belonging = {table.name for table in Base.metadata.tables.values() if "campaign_id" in table.columns}
+    assert {table.__tablename__ for table in ends.TABLES} == belonging
+    assert Campaign.__tablename__ not in belonging
+
+
+def test_a_campaign_with_workers_is_not_deleted(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    campaign.lease("a", 2, HOUR)
+    before = numbers(ledger)
+    with pytest.raises(LeasesRunning, match=f"2 tasks of {NAME} are with workers: .* `langford cancel {NAME}`"):
+        campaign.delete(campaign.export())
+    assert numbers(ledger) == before
+
+
+def test_a_campaign_is_not_deleted_when_its_export_lacks_a_result(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    export = campaign.export()
+    before = numbers(ledger)
+    with pytest.raises(TransactionUndone, match="nothing is deleted"):
+        campaign.delete(replace(export, results=export.results[:-1]))
+    assert numbers(ledger) == before
