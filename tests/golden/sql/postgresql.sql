@@ -1009,7 +1009,8 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(lot)s)
 RETURNING witness.id;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
+-- Campaign.history
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -1372,7 +1373,7 @@ AND event.campaign_id = %(campaign)s::INTEGER
 AND event.kind IN (%(kind_1_1)s::VARCHAR)
 GROUP BY event.kind;
 
--- db.notices.claim
+-- db.notices.claim, Campaign.history
 SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- db.notices.claim
@@ -1601,6 +1602,50 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER
 AND task.state = %(state_1)s::VARCHAR
 ORDER BY task.task_index;
 
+-- Campaign.history
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER)
+ORDER BY worker.started, worker.id;
+
+-- Campaign.history
+SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
+    result.confirmed_by IS NOT NULL AS anon_1
+FROM result
+WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY result.task_index;
+
+-- Campaign.history
+SELECT witness.attempt_id, witness.seconds
+FROM witness
+WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.history
+SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
+    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
+FROM attempt
+WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
+ORDER BY attempt.id;
+
+-- Campaign.history
+SELECT event.kind, count(*) AS count_1
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
+GROUP BY event.kind;
+
+-- Campaign.history
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = %(campaign_id_1)s::INTEGER
+AND event.kind != %(kind_1)s::VARCHAR
+ORDER BY event.id
+LIMIT %(param_1)s::INTEGER;
+
 -- Ledger.leave
 UPDATE worker
 SET last_seen=extract(epoch from clock_timestamp()), ended=extract(epoch from clock_timestamp()),
@@ -1672,15 +1717,15 @@ FROM event
 WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
 DELETE

@@ -977,7 +977,8 @@ UPDATE voter
 SET valid=(voter.valid + ?)
 WHERE voter.id = ?;
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
+-- Campaign.history
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -1315,7 +1316,7 @@ AND event.campaign_id = ?
 AND event.kind IN (?)
 GROUP BY event.kind;
 
--- db.notices.claim
+-- db.notices.claim, Campaign.history
 SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- db.notices.claim
@@ -1540,6 +1541,50 @@ WHERE task.campaign_id = ?
 AND task.state = ?
 ORDER BY task.task_index;
 
+-- Campaign.history
+SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+FROM worker
+LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+WHERE worker.id IN (SELECT DISTINCT attempt.worker_id
+FROM attempt
+WHERE attempt.campaign_id = ?)
+ORDER BY worker.started, worker.id;
+
+-- Campaign.history
+SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
+    result.confirmed_by IS NOT NULL AS anon_1
+FROM result
+WHERE result.campaign_id = ?
+ORDER BY result.task_index;
+
+-- Campaign.history
+SELECT witness.attempt_id, witness.seconds
+FROM witness
+WHERE witness.campaign_id = ?;
+
+-- Campaign.history
+SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
+    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
+FROM attempt
+WHERE attempt.campaign_id = ?
+ORDER BY attempt.id;
+
+-- Campaign.history
+SELECT event.kind, count(*) AS count_1
+FROM event
+WHERE event.campaign_id = ?
+GROUP BY event.kind;
+
+-- Campaign.history
+SELECT event.at, event.kind, event.task_index, event.detail
+FROM event
+WHERE event.campaign_id = ?
+AND event.kind != ?
+ORDER BY event.id
+LIMIT ? OFFSET ?;
+
 -- Ledger.leave
 UPDATE worker
 SET last_seen=((julianday('now') - 2440587.5) * 86400.0), ended=((julianday('now') - 2440587.5) * 86400.0),
@@ -1605,15 +1650,15 @@ FROM event
 WHERE event.campaign_id = ?;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = ?;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = ?;
 
 -- Campaign.delete
 DELETE
