@@ -1373,7 +1373,7 @@ AND event.campaign_id = %(campaign)s::INTEGER
 AND event.kind IN (%(kind_1_1)s::VARCHAR)
 GROUP BY event.kind;
 
--- db.notices.claim, Campaign.overview, Campaign.history
+-- db.notices.claim, Campaign.history
 SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- db.notices.claim
@@ -1467,6 +1467,11 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT campaign.name, extract(epoch from clock_timestamp()) AS now
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1712,15 +1717,15 @@ FROM event
 WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
 DELETE

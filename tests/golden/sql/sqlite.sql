@@ -1316,7 +1316,7 @@ AND event.campaign_id = ?
 AND event.kind IN (?)
 GROUP BY event.kind;
 
--- db.notices.claim, Campaign.overview, Campaign.history
+-- db.notices.claim, Campaign.history
 SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- db.notices.claim
@@ -1407,6 +1407,11 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
+
+-- Campaign.overview
+SELECT campaign.name, ((julianday('now') - 2440587.5) * 86400.0) AS now
+FROM campaign
+WHERE campaign.id = ?;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1645,15 +1650,15 @@ FROM event
 WHERE event.campaign_id = ?;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = ?;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = ?;
 
 -- Campaign.delete
 DELETE
