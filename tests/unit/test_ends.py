@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, inspect, select
 
 from db import Ledger, ends
 from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, TransactionUndone
@@ -37,6 +37,12 @@ def numbers(ledger: Ledger) -> dict[str, int]:
             table.name: connection.scalar(select(func.count()).select_from(table)) or 0
             for table in Base.metadata.sorted_tables
         }
+
+
+def indices_of(ledger: Ledger) -> set[object]:
+    """The names of all indices."""
+    inspector = inspect(ledger.database.engine)
+    return {index["name"] for table in Base.metadata.sorted_tables for index in inspector.get_indexes(table.name)}
 
 
 def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: Ledger) -> None:
@@ -77,7 +83,9 @@ def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
         other.new_token(Role.READER)
         before = numbers(ledger)
         assert all(before.values())  # it has rows in every table
+        indices = indices_of(ledger)
         campaign.delete(campaign.export())
+        assert indices_of(ledger) == indices
         assert numbers(ledger) == {
             **dict.fromkeys(before, 0),
             "ledger": 1,

@@ -1641,6 +1641,12 @@ FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
+CREATE INDEX leaving_result ON result (attempt_id);
+
+-- Campaign.delete
+CREATE INDEX leaving_witness ON witness (attempt_id);
+
+-- Campaign.delete
 DELETE
 FROM witness
 WHERE witness.campaign_id = %(campaign_id_1)s::INTEGER;
@@ -1664,6 +1670,12 @@ WHERE task.campaign_id = %(campaign_id_1)s::INTEGER;
 DELETE
 FROM event
 WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
+DROP INDEX leaving_result;
+
+-- Campaign.delete
+DROP INDEX leaving_witness;
 
 -- Campaign.delete
 DELETE

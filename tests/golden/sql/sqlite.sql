@@ -1574,6 +1574,12 @@ FROM result
 WHERE result.campaign_id = ?;
 
 -- Campaign.delete
+CREATE INDEX leaving_result ON result (attempt_id);
+
+-- Campaign.delete
+CREATE INDEX leaving_witness ON witness (attempt_id);
+
+-- Campaign.delete
 DELETE
 FROM witness
 WHERE witness.campaign_id = ?;
@@ -1597,6 +1603,12 @@ WHERE task.campaign_id = ?;
 DELETE
 FROM event
 WHERE event.campaign_id = ?;
+
+-- Campaign.delete
+DROP INDEX leaving_result;
+
+-- Campaign.delete
+DROP INDEX leaving_witness;
 
 -- Campaign.delete
 DELETE
