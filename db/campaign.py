@@ -132,7 +132,7 @@ class Campaign(LeasedTasks):
         self.record = replace(self.record, name=name)
 
     def delete(self, kept: Export) -> None:
-        """Delete it with its tasks, attempts, results, events and tokens.
+        """Delete it with its tasks, attempts, results, events, tokens and notices.
 
         Args:
             kept: an export of it, kept elsewhere.

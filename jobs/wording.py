@@ -61,11 +61,20 @@ WORDINGS = {
         lambda events: f"{len(events):,} times results were refused (last: {events[-1].detail})",
     ),
     EventKind.SET_ASIDE: Wording(
-        lambda event: f"task {event.task} is set aside, it failed too often: {event.detail}",
-        lambda events: f"{len(events):,} tasks are set aside, they failed too often: {tasks_in_words(events)}",
+        lambda event: _set_aside(event),
+        lambda events: (
+            f"tasks were set aside {len(events):,} times: {tasks_in_words(events) or _set_aside(events[-1])}"
+        ),
     ),
 }
 """The kinds of events that are said; of the others there are too many, or they are said in another way."""
+
+
+def _set_aside(event: EventRecord) -> str:
+    """A task failed too often, or the operator has cancelled a campaign."""
+    if event.task is None:
+        return f"set aside: {event.detail}"
+    return f"task {event.task} is set aside, it failed too often: {event.detail}"
 
 
 def tasks_of(events: Sequence[EventRecord]) -> list[int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from db import Ledger
+from db import Campaign, Ledger
 from db.errors import NothingChosen
 from jobs import exchange, signing
 from langford.cli import display
@@ -90,22 +91,25 @@ def run(
     """Create or resume a campaign and work it off on this machine."""
     if task_time is not None and chosen.depth is not None:
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
-    stop = StopSignals()
+    stop, hooks = StopSignals(), notify.hooks()
+
+    def worked_off(ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device]) -> int:
+        with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+            report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+        return conclude(campaign, report, stop, as_json)
+
     if chosen.resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
         with Ledger(address) as ledger:
             campaign = resumed(ledger, chosen.resumed, device)
-            report = work_off(
-                ledger, campaign, devices(device, chosen_cores(workers)), stop, time_limit, patience=patience
-            )
-            context.exit(conclude(campaign, report, stop, as_json))
+            context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
     # Before the ledger is opened: bad input creates no ledger.
     choice = method_of(chosen.method_name, chosen.problem(), Device.parse(device), chosen.plan_seed)
     fastest = replace(chosen, method_name=choice.method.name)
     if chosen.depth is not None:
         fastest.key()
-    chosen_devices, hooks = devices(device, chosen_cores(workers)), notify.hooks()
+    chosen_devices = devices(device, chosen_cores(workers))
     with Ledger(address, create=True) as ledger:
         rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
         key = key_to_resume(ledger, chosen, [choice.method, *rivals])
@@ -115,9 +119,7 @@ def run(
         campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
         if key is None and choice.reason:
             display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
-        with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
-            report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
-        context.exit(conclude(campaign, report, stop, as_json))
+        context.exit(worked_off(ledger, campaign, chosen_devices))
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

@@ -16,7 +16,7 @@ from db.events import EventReader, LatestEvents
 from db.models import Event, Notice
 from db.notices import Claim
 from db.states import EventKind, NoticeKind
-from tests.campaigns import new_campaign
+from tests.campaigns import finish, new_campaign
 from tests.databases import fresh_database
 
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
@@ -103,6 +103,14 @@ def test_what_follows_soon_waits(campaign: Campaign) -> None:
     notices.told(campaign.database, first)
     assert claim(campaign, CONFLICT, 20, pause=60.0) is None
     assert claim(campaign, CONFLICT, 20, pause=0.0) is not None
+
+
+def test_the_account_of_a_campaign_is_deleted_with_it(campaign: Campaign) -> None:
+    assert claim(campaign, DONE, 0) is not None
+    finish(campaign, "a")
+    campaign.delete(campaign.export())
+    with campaign.database.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(Notice)) == 0
 
 
 # -- events -----------------------------------------------------------------------------------
