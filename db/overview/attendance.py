@@ -5,7 +5,7 @@ One start of a worker serves one campaign: it belongs to those of its first atte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,8 @@ SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
 LAST_RESULTS = 20
 """Of a worker, which show how fast its device is."""
-MOST_COMPARED = 1_000
-"""Workers whose speed is asked for."""
+MOST_SEEN, MOST_COMPARED = 100_000, 1_000
+"""Workers whose results are asked for, and whose speed is."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
@@ -98,7 +98,7 @@ _WORKERS = (
 
 def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
     """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
-    return list(connection.execute(_WORKERS, {"campaign": campaign_id}))
+    return list(connection.execute(_WORKERS, {"campaign": campaign_id}).all())
 
 
 # Not by the campaign: SQLite would read all its attempts.
@@ -130,19 +130,25 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
             row.steps is not None,
             row.seconds or 0.0,
         )
-        for row in connection.execute(_RUNNING)
+        for row in connection.execute(_RUNNING).all()
         if row.campaign_id == campaign_id
     ]
 
 
-# Only of workers that were seen since: by the campaign SQLite would read all attempts.
+# First the workers that were seen since: the limit keeps it so.  Else SQLite would read all attempts.
+_seen = (
+    select(Worker.id)
+    .where(Worker.last_seen > SINCE - SEEN_SECONDS)
+    .order_by(Worker.last_seen.desc())
+    .limit(MOST_SEEN)
+    .subquery()
+)
 _ARRIVALS = (
     select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work)
-    .select_from(Worker)
-    .join(Attempt, Attempt.worker_id == Worker.id)
+    .select_from(_seen)
+    .join(Attempt, Attempt.worker_id == _seen.c.id)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .where(
-        Worker.last_seen > SINCE - SEEN_SECONDS,
         Attempt.ended > SINCE,
         # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
@@ -152,7 +158,7 @@ _ARRIVALS = (
 
 def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
-    rows = connection.execute(_ARRIVALS, {"since": since})
+    rows = connection.execute(_ARRIVALS, {"since": since}).all()
     return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
 
 
@@ -210,5 +216,5 @@ def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]
 
     The seconds are those from the start of computing, or else from the grant, to the end.
     """
-    rows: Iterable[Row[Any]] = connection.execute(_NOT_DONE)
+    rows: Sequence[Any] = connection.execute(_NOT_DONE).all()
     return [row for row in rows if row.worker_id in workers]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from db import queries, waiting
 from db.dialects import Now
-from db.models import Attempt, Event
+from db.errors import NoSuchCampaign
+from db.models import Campaign, Event
 from db.overview import attendance, cautions, figures, timeline, views, voting
 from db.overview.attendance import Running
 from db.overview.counting import MergedCount
@@ -33,6 +35,9 @@ MOST_WORKERS = 500
 """Workers that an overview names; those that are present come first."""
 
 
+_NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
+
+
 def overview(
     connection: Connection,
     campaign: CampaignRecord,
@@ -40,7 +45,7 @@ def overview(
     plan: Callable[[], Plan],
     merged: MergedCount,
 ) -> Overview:
-    """The overview of a campaign now.
+    """The overview of a campaign now; raises NoSuchCampaign when it was deleted.
 
     Args:
         connection: a transaction that sees one state of the database.
@@ -50,7 +55,12 @@ def overview(
         merged: its count, when all is done.
     """
     campaign_id = campaign.campaign_id
-    now: float = connection.execute(select(Now())).scalar_one()
+    known = connection.execute(_NOW, {"campaign": campaign_id}).one_or_none()
+    if known is None:
+        raise NoSuchCampaign(
+            f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
+        )
+    now, campaign = known.now, replace(campaign, name=known.name)
     standing = queries.standing(connection, campaign)
     everybody = attendance.workers(connection, campaign_id)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
@@ -114,7 +124,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
         timeline=tuple(timeline.timeline(connection, sorted(presence), begun, until) if begun else ()),
         events=_events(connection, campaign_id),
-        attempts=_attempts(connection, campaign_id, not_done, len(running)),
+        attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,
         count=count,
         agrees=agrees,
@@ -202,17 +212,11 @@ def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
     )
 
 
-_ALL_ATTEMPTS = select(func.count()).select_from(Attempt).where(Attempt.campaign_id == CAMPAIGN)
-
-
-def _attempts(
-    connection: Connection, campaign_id: int, not_done: Sequence[Row[Any]], running: int
-) -> dict[str, int]:
+def _attempts(everybody: Sequence[Row[Any]], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    everything = connection.scalar(_ALL_ATTEMPTS, {"campaign": campaign_id}) or 0
+    numbers[Outcome.DONE] = sum(row.attempts for row in everybody) - numbers.total()
     numbers["running"] = running
-    numbers[Outcome.DONE] = everything - numbers.total()
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

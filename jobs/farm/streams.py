@@ -59,7 +59,7 @@ class Broadcast:
         if not self._has_newer(number):
             # Who holds the lock computes the status for all who wait for the lock.
             async with self._lock:
-                if not self._has_newer(number):
+                while not self._has_newer(number):
                     await self._compute_next()
         event, error = self._outcome
         if error is not None:
@@ -73,8 +73,9 @@ class Broadcast:
         await asyncio.sleep(self._due - time.monotonic())
         began = time.monotonic()
         self._due = began + self._every
-        self._outcome = await run_in_threadpool(self._computed)
-        self._number += 1
+        outcome = await run_in_threadpool(self._computed)
+        if outcome != self._outcome:  # the same status again is no news
+            self._number, self._outcome = self._number + 1, outcome
         ended = time.monotonic()
         self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -45,6 +47,7 @@ class Site:
         self.ledger = Ledger(str(folder / "ledger.db"), create=True)
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
+        self.computed = Counter[str]()
         log, self.documents = LimitedLog(), Documents()
         self.access, self.streams = Access(campaigns, RateLimit(), Connections(), log), Streams(log)
         listener = socket.create_server(("127.0.0.1", 0))
@@ -63,13 +66,18 @@ class Site:
             [{field: SAMPLES[name][field] for field in fields} | {"campaign": name} for name in names]
         )
 
+    def _status(self, name: str) -> dict[str, Any]:
+        """The sample, with something new in it that no page shows."""
+        self.computed[name] += 1
+        return SAMPLES[name] | {"attempts": {"done": self.computed[name]}}
+
     async def _stream(self, request: Request) -> Response:
         async def allowed() -> bool:
             return True
 
         name = request.path_params["name"]
         assert await self.access.role(request, name, self.access.tokens(request))
-        return await self.streams.answer(name, lambda: SAMPLES[name], allowed, self.documents.version)
+        return await self.streams.answer(name, lambda: self._status(name), allowed, self.documents.version)
 
     def close(self) -> None:
         self._server.should_exit = True
@@ -175,7 +183,9 @@ def test_only_what_changes_is_written(site: Site, browser: Browser) -> None:
     with opened(site, browser, "langford-31") as one:
         statuses_seen = []
         one.page.on("request", lambda request: statuses_seen.append(request.url))
+        before = site.computed["langford-31"]
         assert one.page.evaluate(watch) == 0
+        assert site.computed["langford-31"] >= before + 1
         assert statuses_seen == [], "one connection, and no other request"
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
 from db.dialects import Now
+from db.errors import NoSuchCampaign
 from db.models import Attempt, Worker
 from db.overview import (
     Overview,
@@ -415,3 +416,13 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
     silent = str(warned(overview, WarningKind.SILENT_WORKER))
     assert "and 1 more are silent, with 9 tasks" in silent
     assert isinstance(overview.warnings[0], Warned)
+
+
+def test_a_campaign_that_was_renamed_and_deleted(history: History) -> None:
+    """Whoever has opened it before still asks for it."""
+    seen_before = history.ledger.campaign(NAME)
+    history.campaign.rename("other")
+    assert seen_before.overview().campaign == "other"
+    history.campaign.delete(history.campaign.export())
+    with pytest.raises(NoSuchCampaign, match="was deleted"):
+        seen_before.overview()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -43,9 +44,9 @@ class Listener:
         self.pause, self.heard, self.ended = pause, list[str](), False
         self.gone = asyncio.Event()
 
-    async def listen(self, streams: Streams, computed: Computed, allowed: bool = True) -> None:
+    async def listen(self, streams: Streams, computed: Callable[[], dict[str, Any]]) -> None:
         async def is_allowed() -> bool:
-            return allowed
+            return True
 
         response = await streams.answer("seven", computed, is_allowed, "1")
         await response({"type": "http", "method": "GET"}, self._receive, self._send)
@@ -164,6 +165,27 @@ def test_costly_statuses_come_rarely() -> None:
         assert time.monotonic() - began > 0.05 / 0.05
         opened.close()
         await task
+
+    asyncio.run(run())
+
+
+def test_the_same_again_is_not_sent() -> None:
+    async def run() -> None:
+        opened, one = streams(), Listener()
+        asked = 0
+
+        def compute() -> dict[str, Any]:
+            nonlocal asked
+            asked += 1
+            return {"number": asked // 5}
+
+        task = asyncio.create_task(one.listen(opened, compute))
+        while len(one.heard) < 3:
+            await asyncio.sleep(0.01)
+        opened.close()
+        await task
+        assert one.heard == [f'data: {{"number":{number}}}' for number in range(len(one.heard))]
+        assert asked >= 5 * (len(one.heard) - 1)
 
     asyncio.run(run())
 

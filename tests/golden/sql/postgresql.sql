@@ -1372,7 +1372,7 @@ AND event.campaign_id = %(campaign)s::INTEGER
 AND event.kind IN (%(kind_1_1)s::VARCHAR)
 GROUP BY event.kind;
 
--- db.notices.claim, Campaign.overview
+-- db.notices.claim
 SELECT extract(epoch from clock_timestamp()) AS anon_1;
 
 -- db.notices.claim
@@ -1466,6 +1466,11 @@ AND event.kind = %(kind_1)s::VARCHAR;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.overview
+SELECT campaign.name, extract(epoch from clock_timestamp()) AS now
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1576,11 +1581,6 @@ FROM event
 WHERE event.campaign_id = %(campaign)s::INTEGER
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
-
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = %(campaign)s::INTEGER;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,

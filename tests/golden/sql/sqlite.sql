@@ -1315,7 +1315,7 @@ AND event.campaign_id = ?
 AND event.kind IN (?)
 GROUP BY event.kind;
 
--- db.notices.claim, Campaign.overview
+-- db.notices.claim
 SELECT ((julianday('now') - 2440587.5) * 86400.0) AS anon_1;
 
 -- db.notices.claim
@@ -1406,6 +1406,11 @@ AND event.kind = ?;
 SELECT result.seconds, result.evaluated
 FROM result
 WHERE result.campaign_id = ?;
+
+-- Campaign.overview
+SELECT campaign.name, ((julianday('now') - 2440587.5) * 86400.0) AS now
+FROM campaign
+WHERE campaign.id = ?;
 
 -- Campaign.overview
 SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
@@ -1515,11 +1520,6 @@ FROM event
 WHERE event.campaign_id = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
-
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM attempt
-WHERE attempt.campaign_id = ?;
 
 -- Campaign.task_records
 SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
