@@ -1672,15 +1672,15 @@ FROM event
 WHERE event.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
 DELETE

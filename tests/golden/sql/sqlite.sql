@@ -1605,15 +1605,15 @@ FROM event
 WHERE event.campaign_id = ?;
 
 -- Campaign.delete
+DELETE
+FROM notice
+WHERE notice.campaign_id = ?;
+
+-- Campaign.delete
 DROP INDEX leaving_result;
 
 -- Campaign.delete
 DROP INDEX leaving_witness;
-
--- Campaign.delete
-DELETE
-FROM notice
-WHERE notice.campaign_id = ?;
 
 -- Campaign.delete
 DELETE
