@@ -99,6 +99,10 @@ class PatientCalls(Calls):
         super().__init__(stop_reason)
         self._say = say
 
+    def once(self, action: Callable[[], T]) -> T:
+        """As :meth:`Calls.make`: an action that is not worth repeating."""
+        return super().make(action)
+
     def make(self, action: Callable[[], T]) -> T:
         """As :meth:`Calls.make`; an action whose ledger is away, or busy, is repeated after a while."""
         backoff, away = Backoff(longest=LONGEST_WAIT), False

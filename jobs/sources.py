@@ -246,8 +246,9 @@ class LedgerTasks:
     def close(self, ending: Ending) -> None:
         """Note how the work ended, unless the ledger is away; every result is in it."""
         if self._to_do:
-            with suppress(LedgerError):
-                self._ledger.leave(self._identity.worker_id, ending)
+            me = self._identity.worker_id
+            with suppress(LedgerError, GivenUp):
+                self._calls.once(lambda: self._ledger.leave(me, ending))
 
     def _release_the_dead(self) -> None:
         """Expire the leases of processes of this host that no longer exist."""
