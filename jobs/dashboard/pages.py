@@ -24,7 +24,7 @@ from jobs.dashboard import cookie
 from jobs.dashboard.documents import HEADERS, Documents
 from jobs.farm.access import Access, TooManyRequests
 
-LARGEST_FORM = 4096
+LARGEST_FORM, MOST_FIELDS = 4096, 8
 WRONG = "This token opens no campaign here: it is mistyped, revoked or expired. Try again, or ask for another one."
 NO_LONGER = "Your token opens nothing here any more: it was revoked, or has expired."
 NOT_THIS = "Your tokens do not open this campaign, if there is one of this name: it needs one of its own."
@@ -131,7 +131,10 @@ async def _form(request: Request) -> dict[str, str] | None:
         body += chunk
         if len(body) > LARGEST_FORM:
             return None
-    fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=8)
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return None
     return {name: values[0] for name, values in fields.items()}
 
 
