@@ -64,8 +64,9 @@ class Calls:
         stop_reason: called often; a string says that it is time to stop.
     """
 
-    def __init__(self, stop_reason: Callable[[], str | None] = lambda: None) -> None:
-        self.stop_reason = stop_reason
+    def __init__(self, stop_reason: Callable[[], str | None] = lambda: None, whom: str = "the ledger") -> None:
+        """``whom``: is called, as messages name it."""
+        self.stop_reason, self._whom = stop_reason, whom
         self._waiting: SimpleQueue[_Call[Any]] | None = None
         self._stop_seen: float | None = None
 
@@ -79,7 +80,7 @@ class Calls:
         while not call.has_ended(LOOK_SECONDS):
             if self.out_of_grace:
                 self._waiting = None  # the thread hangs; it ends with this process
-                raise GivenUp(f"{self.stop_reason()}: there is no answer")
+                raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer")
         return call.result()
 
     @property
@@ -116,7 +117,7 @@ class PatientCalls(Calls):
                 backoff.failed()
                 while not backoff.due:
                     if self.stop_reason() is not None:
-                        raise GivenUp(f"{self.stop_reason()}: there is no answer") from error
+                        raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer") from error
                     time.sleep(LOOK_SECONDS)
             else:
                 if away:

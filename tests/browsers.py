@@ -28,8 +28,9 @@ SCREENSHOTS = os.environ.get("LANGFORD_SCREENSHOTS")
 """A folder that keeps pictures of the pages, if it is set."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser of one module: while Playwright runs, the others have no event loop of their own in this process."""
     if CHROMIUM is None:
         pytest.skip("NO PAGE IS TESTED: there is no Chromium here: apt-get install chromium")
     with sync_playwright() as playwright:

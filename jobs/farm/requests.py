@@ -91,7 +91,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason)
+        self._answered, self._calls = False, Calls(stop_reason, "the server")
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._http = httpx.Client(
             verify=context,

@@ -427,7 +427,7 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     assert large_farm.done() == len(leases)
     assert large_farm.campaign.progress().confirmed == 0
     relay.shutdown()
-    source.close()
+    source.close(Ending.FINISHED)
 
 
 def delivered(result: PartialResult, shown: Credential) -> Delivery:
