@@ -30,7 +30,7 @@ SCREENSHOTS = os.environ.get("LANGFORD_SCREENSHOTS")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser of one module: while Playwright runs, the others have no event loop of their own in this process."""
+    """A browser of one module: while Playwright runs, no other test of this process can have an event loop."""
     if CHROMIUM is None:
         pytest.skip("NO PAGE IS TESTED: there is no Chromium here: apt-get install chromium")
     with sync_playwright() as playwright:
