@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,18 +24,10 @@ from jobs import exchange
 from langford.result import Evaluation
 from tests import malicious_exports
 from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, true_deliveries
-from tests.databases import fresh_database
 
 GPU = Machine(0, "node-1", "cuda", Equipment(96, 4, "NVIDIA H200", "1234", 7))
 CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
 START = 1_750_000_000.0
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
-    yield opened
-    opened.close()
 
 
 def export_with_histories() -> Export:

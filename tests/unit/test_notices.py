@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,10 +21,9 @@ from tests.databases import fresh_database
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def campaign(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Campaign]:
-    with Ledger(fresh_database(request.param, tmp_path), create=True) as ledger:
-        yield new_campaign(ledger)
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger)
 
 
 def claim(campaign: Campaign, kind: NoticeKind, about: int, channel: str = "url", **more: float) -> Claim | None:

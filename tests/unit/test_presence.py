@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,14 +20,6 @@ from jobs.run import Run
 from jobs.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
-from tests.databases import fresh_database
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

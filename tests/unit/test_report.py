@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from io import BytesIO
 from itertools import pairwise
@@ -184,12 +183,6 @@ def test_the_mean_occupancy_is_what_counting_gives(
 
 
 # -- a real campaign --------------------------------------------------------------------------
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(fresh_database(request.param, tmp_path), create=True) as opened:
-        yield opened
 
 
 def troubled(ledger: Ledger) -> Campaign:
