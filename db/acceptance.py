@@ -7,17 +7,17 @@ from types import MappingProxyType
 
 from sqlalchemy import Connection, insert
 
-from db import completions, histories, nonces, queries, replication, transitions, turns
+from db import completions, computations, nonces, queries, replication, transitions, turns
 from db.dialects import Now
 from db.exports import origin
 from db.models import Attempt
-from db.records import AttemptRecord, CampaignRecord, Delivery, History, Receipt
+from db.records import AttemptRecord, CampaignRecord, Computation, Delivery, Receipt
 from db.states import EventKind, Outcome
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation, PartialResult
 
-NOTHING: Mapping[int, History] = MappingProxyType({})
+NOTHING: Mapping[int, Computation] = MappingProxyType({})
 
 
 class Overtaken(Exception):
@@ -121,7 +121,7 @@ def take(
     worker_id: str,
     new: Sequence[Evaluation],
     notes: Sequence[str],
-    told: Mapping[int, History] = NOTHING,
+    told: Mapping[int, Computation] = NOTHING,
 ) -> list[Receipt]:
     """Take results without leases, as attempts of a worker; returns what became of each.
 
@@ -152,7 +152,7 @@ def take(
     ]
     receipts = accept(connection, campaign, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]
-    histories.keep(connection, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
+    computations.keep(connection, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
     return receipts
 
 

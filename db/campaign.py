@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from db import acceptance, ends, histories, queries, questions, tokens, trust, turns, voters, waiting
+from db import acceptance, computations, ends, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
 from db.exports import Export
 from db.history import History
@@ -164,7 +164,7 @@ class Campaign(LeasedTasks):
         """All accepted results, to be written to a file."""
         with self.database.reading() as connection:
             evaluations = queries.evaluations(connection, self.campaign_id)
-            told = histories.told(connection, self.campaign_id)
+            told = computations.told(connection, self.campaign_id)
         return Export(self.name, self.key, self.tasks, tuple(evaluations), told)
 
     @retried

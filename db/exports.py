@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from db.errors import CampaignMismatch, ConflictingResults
-from db.records import History, Machine
+from db.records import Computation, Machine
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
@@ -33,7 +33,7 @@ class Export:
         key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
         results: of the tasks that are done, each with time and provenance.
-        histories: how the results came to be, by task; files of earlier versions say nothing of it.
+        computations: how the results came to be, by task; files of earlier versions say nothing of it.
         sha256: of the file that it was read from, in hexadecimal digits; "" when it was not read from one.
     """
 
@@ -41,17 +41,17 @@ class Export:
     key: PlanKey
     tasks: int
     results: tuple[Evaluation, ...]
-    histories: Mapping[int, History] = field(default_factory=dict)
+    computations: Mapping[int, Computation] = field(default_factory=dict)
     sha256: str = field(default="", compare=False)
 
     def to_bytes(self) -> bytes:
         """The file's content."""
         sources = sorted({evaluation.provenance for evaluation in self.results})
         numbers = {source: number for number, source in enumerate(sources)}
-        told = {index: self.histories[index] for index in sorted(self.histories)}
+        told = {index: self.computations[index] for index in sorted(self.computations)}
         machines: dict[Machine, int] = {}
-        for history in told.values():
-            machines.setdefault(history.machine, len(machines))
+        for computation in told.values():
+            machines.setdefault(computation.machine, len(machines))
         documents: list[dict[str, object]] = [
             {
                 "format": FORMAT,
@@ -86,13 +86,13 @@ class Export:
         return gzip.compress(body + seal.encode(), mtime=0)
 
 
-def _told(history: History | None, machines: Mapping[Machine, int]) -> dict[str, object]:
-    """What the document of a result says of its history."""
-    if history is None:
+def _told(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, object]:
+    """What the document of a result says of its computation."""
+    if computation is None:
         return {}
-    times = {"granted": history.granted, "began": history.began, "ended": history.ended}
+    times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
     return {
-        "worker": machines[history.machine],
+        "worker": machines[computation.machine],
         **{name: None if at is None else round(at, 3) for name, at in times.items()},
     }
 
@@ -107,20 +107,20 @@ def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults."""
     first = exports[0]
     by_task: dict[int, Evaluation] = {}
-    histories: dict[int, History] = {}
+    computations: dict[int, Computation] = {}
     for number, export in enumerate(exports):
         if (export.key, export.tasks) != (first.key, first.tasks):
             raise CampaignMismatch(
                 f"{export.name} is {export.key}, {first.name} is {first.key}: join exports of one campaign"
             )
         for evaluation in export.results:
-            if evaluation.result.index not in by_task and evaluation.result.index in export.histories:
-                history = export.histories[evaluation.result.index]
+            if evaluation.result.index not in by_task and evaluation.result.index in export.computations:
+                computation = export.computations[evaluation.result.index]
                 # Workers of two files may have the same number.
-                machine = replace(history.machine, number=history.machine.number * len(exports) + number)
-                histories[evaluation.result.index] = replace(history, machine=machine)
+                machine = replace(computation.machine, number=computation.machine.number * len(exports) + number)
+                computations[evaluation.result.index] = replace(computation, machine=machine)
             _add(by_task, evaluation)
-    return Export(first.name, first.key, first.tasks, tuple(by_task.values()), histories)
+    return Export(first.name, first.key, first.tasks, tuple(by_task.values()), computations)
 
 
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:

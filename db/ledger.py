@@ -113,7 +113,7 @@ class Ledger:
             if new:
                 voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.histories)
+            receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.computations)
             if new:
                 detail = f"{len(new)} of {len(export.results)} results are new here; they come from {source}"
                 transitions.record(connection, record.campaign_id, EventKind.IMPORT, None, None, detail)

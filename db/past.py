@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import Connection, Row, func, select
 
 from db import waiting
+from db.computations import IMPORTED
 from db.dialects import Now
-from db.histories import IMPORTED
 from db.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
 from db.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.records import CampaignRecord

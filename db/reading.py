@@ -28,7 +28,7 @@ from db.fields import (
     text,
 )
 from db.names import require_name
-from db.records import History, Machine
+from db.records import Computation, Machine
 from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.methods import LARGEST_SEED, Plan, PlanKey, find_method, plan_of
@@ -95,13 +95,13 @@ def _export(documents: _Documents) -> Export:
     sources = _sources(documents, integer(fields["sources"], 0, results))
     agreed_plan(name, key, tasks)
     machines = _machines(documents, integer(fields.get("workers", 0), 0, results))
-    histories: dict[int, History] = {}
-    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, histories))
+    computations: dict[int, Computation] = {}
+    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, computations))
     checksum = documents.digest.hexdigest()
     if exactly(documents.read(), "sha256")["sha256"] != checksum:
         raise BadMessage("it does not match its checksum: it was changed or damaged")
     documents.require_end()
-    return Export(name, key, tasks, evaluations, histories, documents.of_file.hexdigest())
+    return Export(name, key, tasks, evaluations, computations, documents.of_file.hexdigest())
 
 
 def _sources(documents: _Documents, count: int) -> list[str]:
@@ -126,14 +126,14 @@ def _machines(documents: _Documents, count: int) -> list[Machine]:
     return machines
 
 
-def _history(fields: dict[str, Any], machines: list[Machine]) -> History:
+def _computation(fields: dict[str, Any], machines: list[Machine]) -> Computation:
     """How a result came to be; raises BadMessage."""
     machine = machines[integer(fields["worker"], 0, len(machines) - 1)]
     granted, ended = real(fields["granted"]), real(fields["ended"])
     began = or_none(fields["began"], real)
     if not granted <= (granted if began is None else began) <= ended:
         raise BadMessage("a result has a history that goes backwards")
-    return History(machine, granted, began, ended)
+    return Computation(machine, granted, began, ended)
 
 
 def _evaluations(
@@ -142,9 +142,9 @@ def _evaluations(
     tasks: int,
     sources: list[str],
     machines: list[Machine],
-    histories: dict[int, History],
+    computations: dict[int, Computation],
 ) -> Iterator[Evaluation]:
-    """The results; where they have one, ``histories`` gets the history of each."""
+    """The results; where they have one, ``computations`` gets the computation of each."""
     seen = bytearray(tasks)
     for _ in range(count):
         document = documents.read()
@@ -159,8 +159,8 @@ def _evaluations(
             raise BadMessage(f"task {index} evaluated {result.evaluated} points or nodes")
         source = sources[integer(fields["source"], 0, len(sources) - 1)]
         if told:
-            histories[index] = _history(fields, machines)
-        yield Evaluation(result, real(fields["seconds"]), source, histories[index].began if told else None)
+            computations[index] = _computation(fields, machines)
+        yield Evaluation(result, real(fields["seconds"]), source, computations[index].began if told else None)
 
 
 class _Documents:

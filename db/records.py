@@ -104,7 +104,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class History:
+class Computation:
     """How an exported result came to be, by the clock of the ledger that exported it.
 
     Attributes:

@@ -20,7 +20,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History]:
     Raises BadExport, CampaignMismatch or ConflictingResults.
     """
     export = joined([read_export(file) for file in files])
-    machines = sorted({told.machine for told in export.histories.values()}, key=lambda machine: machine.number)
+    machines = sorted({told.machine for told in export.computations.values()}, key=lambda machine: machine.number)
     history = History(
         name=export.name,
         uuid=None,
@@ -45,7 +45,7 @@ def _results(export: Export, machines: Sequence[Machine]) -> Results:
     sources = sorted({evaluation.provenance for evaluation in evaluations})
     places = {source: place for place, source in enumerate(sources)}
     positions = {machine: place for place, machine in enumerate(machines)}
-    told = [export.histories.get(evaluation.result.index) for evaluation in evaluations]
+    told = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
     return Results(
         task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int64),
         seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
@@ -60,7 +60,7 @@ def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
     """The attempts that brought the results of which a file tells the times."""
     positions = {machine: place for place, machine in enumerate(machines)}
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
-    told = sorted(export.histories.items())
+    told = sorted(export.computations.items())
     return Attempts(
         task=np.array([index for index, _ in told], dtype=np.int64),
         worker=np.array([positions[one.machine] for _, one in told], dtype=np.int64),

@@ -23,8 +23,7 @@ from sqlalchemy import update
 from db import Campaign, Equipment, Export, Ledger, read_export
 from db.history import OUTCOMES, Attempts, History, Results
 from db.models import Attempt, Worker
-from db.records import History as Past
-from db.records import Machine
+from db.records import Computation, Machine
 from db.states import Outcome
 from docs.scripts import fetched
 from jobs import exchange
@@ -307,7 +306,7 @@ def exported(known: int = TASKS) -> Export:
         known: of so many results the export tells worker and times.
     """
     told = {
-        index: Past(
+        index: Computation(
             CPU if index % 2 else GPU, START + 10 * index, START + 10 * index + 0.5, START + 10 * index + 9.5
         )
         for index in range(known)

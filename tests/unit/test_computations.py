@@ -18,7 +18,7 @@ from sqlalchemy import select, text
 from db import Equipment, Export, Ledger, joined, read_export
 from db.errors import BadExport
 from db.models import Attempt, Event, Worker
-from db.records import History, Machine
+from db.records import Computation, Machine
 from db.states import EventKind
 from jobs import exchange
 from langford.result import Evaluation
@@ -30,10 +30,10 @@ CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
 START = 1_750_000_000.0
 
 
-def export_with_histories() -> Export:
+def export_with_computations() -> Export:
     """All results: of even tasks by a GPU, of odd ones by a processor, of the last one nothing is known."""
-    histories = {
-        index: History(
+    computations = {
+        index: Computation(
             CPU if index % 2 else GPU,
             START + 10 * index,
             None if index == 3 else START + 10 * index + 0.125,
@@ -42,10 +42,10 @@ def export_with_histories() -> Export:
         for index in range(TASKS - 1)
     }
     results = tuple(
-        Evaluation(result, 0.25, "{}", histories[result.index].began if result.index in histories else None)
+        Evaluation(result, 0.25, "{}", computations[result.index].began if result.index in computations else None)
         for result in TRUE
     )
-    return Export(NAME, KEY, TASKS, results, histories)
+    return Export(NAME, KEY, TASKS, results, computations)
 
 
 def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
@@ -61,17 +61,17 @@ def events(ledger: Ledger) -> list[str]:
 
 
 def test_what_is_told_is_read(tmp_path: Path) -> None:
-    export = export_with_histories()
+    export = export_with_computations()
     file = written(tmp_path, export)
     read = read_export(file)
     assert read == export
     assert read.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
-    turned = replace(export, results=export.results[::-1], histories=dict(reversed(export.histories.items())))
+    turned = replace(export, results=export.results[::-1], computations=dict(reversed(export.computations.items())))
     assert turned.to_bytes() == export.to_bytes()
 
 
 def test_an_import_keeps_workers_and_times(ledger: Ledger, tmp_path: Path) -> None:
-    file = written(tmp_path, export_with_histories())
+    file = written(tmp_path, export_with_computations())
     campaign, taken = exchange.take(ledger, file)
     assert taken == [None] * TASKS
     query = select(
@@ -91,13 +91,13 @@ def test_an_import_keeps_workers_and_times(ledger: Ledger, tmp_path: Path) -> No
     ]
     assert throughput == []  # of workers of this ledger
     again = campaign.export()
-    assert again.histories == export_with_histories().histories
+    assert again.computations == export_with_computations().computations
     assert again.to_bytes() == file.read_bytes()
     assert exchange.take(ledger, file)[1] == []  # skipped
 
 
 def test_an_import_is_an_event(ledger: Ledger, tmp_path: Path) -> None:
-    file = written(tmp_path, export_with_histories(), "strange\x1b name.gz")
+    file = written(tmp_path, export_with_computations(), "strange\x1b name.gz")
     for _ in range(2):  # the second time nothing is new
         exchange.take(ledger, file)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -121,13 +121,13 @@ def test_what_workers_did_is_exported(ledger: Ledger, tmp_path: Path) -> None:
         campaign.deliver(evaluated)
     file = written(tmp_path, campaign.export())
     read = read_export(file)
-    assert set(read.histories) == set(range(TASKS))
-    assert {history.machine.host for history in read.histories.values()} == {"host-a", "host-b"}
-    for history in read.histories.values():
-        assert history.began is not None
-        assert history.granted <= history.began <= history.ended
-        if history.machine.host == "host-a":
-            assert (history.machine.device_kind, history.machine.equipment) == ("cuda", GPU.equipment)
+    assert set(read.computations) == set(range(TASKS))
+    assert {computation.machine.host for computation in read.computations.values()} == {"host-a", "host-b"}
+    for computation in read.computations.values():
+        assert computation.began is not None
+        assert computation.granted <= computation.began <= computation.ended
+        if computation.machine.host == "host-a":
+            assert (computation.machine.device_kind, computation.machine.equipment) == ("cuda", GPU.equipment)
     content = gzip.decompress(file.read_bytes())
     assert b'"a"' not in content  # the names of workers are their secrets
 
@@ -136,31 +136,31 @@ def test_a_file_of_an_earlier_version_is_read_and_written_as_it_was(ledger: Ledg
     file = tmp_path / "old.gz"
     file.write_bytes(malicious_exports.packed(malicious_exports.honest()))
     campaign, _ = exchange.take(ledger, file)
-    assert read_export(file).histories == campaign.export().histories == {}
+    assert read_export(file).computations == campaign.export().computations == {}
     assert gzip.decompress(campaign.export().to_bytes()) == gzip.decompress(file.read_bytes())
 
 
 def test_joined_files_keep_their_workers_apart() -> None:
-    export = export_with_histories()
+    export = export_with_computations()
     halves = [
         replace(
             export,
             results=export.results[part],
-            histories={index: export.histories[index] for index in range(TASKS - 1)[part]},
+            computations={index: export.computations[index] for index in range(TASKS - 1)[part]},
         )
         for part in (slice(0, 5), slice(5, None))
     ]
     whole = joined(halves)
-    assert set(whole.histories) == set(export.histories)
+    assert set(whole.computations) == set(export.computations)
     # What has the same number in two files may be another worker.
-    assert len({history.machine for history in whole.histories.values()}) == 4
-    assert whole.histories[0].granted == START
+    assert len({computation.machine for computation in whole.computations.values()}) == 4
+    assert whole.computations[0].granted == START
 
 
 def test_a_clock_that_was_ahead_is_not_believed(ledger: Ledger, tmp_path: Path) -> None:
-    export = export_with_histories()
-    late = {0: replace(export.histories[0], ended=time.time() + HOUR)}
-    exchange.take(ledger, written(tmp_path, replace(export, histories=late)))
+    export = export_with_computations()
+    late = {0: replace(export.computations[0], ended=time.time() + HOUR)}
+    exchange.take(ledger, written(tmp_path, replace(export, computations=late)))
     with ledger.database.reading() as connection:
         assert connection.scalar(select(Attempt.ended).where(Attempt.task_index == 0)) < time.time() + HOUR / 2
 
@@ -193,7 +193,7 @@ MACHINES: dict[str, dict[str, Any]] = {
 
 def documents() -> list[dict[str, Any]]:
     """The lines of an honest file, but the seal."""
-    lines = gzip.decompress(export_with_histories().to_bytes()).splitlines()
+    lines = gzip.decompress(export_with_computations().to_bytes()).splitlines()
     return [json.loads(line) for line in lines[:-1]]
 
 

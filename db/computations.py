@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from db.models import Attempt, Result, Voter, Worker
-from db.records import Equipment, History, Machine
+from db.records import Computation, Equipment, Machine
 from db.states import Ending, VoterKind
 
 IMPORTED = "imported"
@@ -33,7 +33,7 @@ _TOLD = (
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
-    # What was imported without a history, or judged by the operator, has none.
+    # What was imported without times, or judged by the operator, has none.
     .where(Result.campaign_id == bindparam("campaign"), (Voter.kind == VoterKind.WORKER) | _IMPORTED)
     .order_by(Result.task_index)
 )
@@ -46,46 +46,49 @@ _KEEP = (
 )
 
 
-def told(connection: Connection, campaign_id: int) -> dict[int, History]:
+def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
     """How the accepted results of a campaign came to be, by task; those of which nothing is known are left out."""
     machines: dict[str, Machine] = {}
-    histories: dict[int, History] = {}
+    computations: dict[int, Computation] = {}
     for index, granted, began, ended, worker_id, host, kind, *equipment in connection.execute(
         _TOLD, {"campaign": campaign_id}
     ):
         machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
         if ended is not None:
-            histories[index] = History(machine, granted, began, ended)
-    return histories
+            computations[index] = Computation(machine, granted, began, ended)
+    return computations
 
 
 def keep(
-    connection: Connection, worker_id: str, attempts: Sequence[tuple[int, int]], histories: Mapping[int, History]
+    connection: Connection,
+    worker_id: str,
+    attempts: Sequence[tuple[int, int]],
+    computations: Mapping[int, Computation],
 ) -> None:
     """Give imported attempts the workers and the times that their file tells.
 
     Args:
         worker_id: the worker of the import, whose voter vouches for all of them.
         attempts: (attempt, task) of the results that were taken.
-        histories: by task.
+        computations: by task.
     """
     now = time.time()
     rows: list[dict[str, object]] = []
     workers: dict[Machine, str] = {}
     times: dict[Machine, list[float]] = {}
     for attempt, index in attempts:
-        history = histories.get(index)
-        if history is None or history.ended > now:
+        computation = computations.get(index)
+        if computation is None or computation.ended > now:
             continue  # nothing is known, or the clock there was ahead of this one
-        of_machine = workers.setdefault(history.machine, str(uuid.uuid4()))
-        times.setdefault(history.machine, []).extend((history.granted, history.ended))
+        of_machine = workers.setdefault(computation.machine, str(uuid.uuid4()))
+        times.setdefault(computation.machine, []).extend((computation.granted, computation.ended))
         rows.append(
             {
                 "attempt": attempt,
                 "worker": of_machine,
-                "grant": history.granted,
-                "begin": history.began,
-                "end": history.ended,
+                "grant": computation.granted,
+                "begin": computation.began,
+                "end": computation.ended,
             }
         )
     if rows:
