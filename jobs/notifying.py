@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,8 @@ class Facts:
         self._events = events.LatestEvents(campaign.database, campaign.campaign_id, kinds)
         self._standing: Standing | None = None
         self._next_look = 0.0
+        # Seconds that the last two looks took: a single slow one had to wait for something.
+        self._looks = deque([0.0], maxlen=2)
         self._state: tuple[int, int] | None = None
         self._since = time.monotonic()
 
@@ -86,7 +89,8 @@ class Facts:
         pause = 0.0 if at_once else EVENT_PAUSE
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
-        self._next_look = time.monotonic() + THRIFT * (time.monotonic() - began)
+        self._looks.append(time.monotonic() - began)
+        self._next_look = time.monotonic() + THRIFT * min(self._looks)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:

@@ -44,6 +44,8 @@ def pgbouncer() -> int:
         f"[databases]\n* = host={database} user=postgres\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
         f"pool_mode = transaction\ndefault_pool_size = {POOLED}\n"
+        # Every test has a database of its own, and the server has room for a hundred connections.
+        "server_idle_timeout = 1\n"
     )
     # It refuses to be root, and must reach the server's socket.
     owner = ["--user", pwd.getpwuid(database.stat().st_uid).pw_name] if os.getuid() == 0 else []
