@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from enum import IntEnum
 from typing import Any
 from urllib.parse import quote
 
@@ -233,10 +234,18 @@ def insert_new(dialect: str, table: type[Base]) -> Any:
     return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
 
 
-def alone(connection: Connection, what: int) -> None:
+class Purpose(IntEnum):
+    """What one transaction at a time may do; on Postgres numbers of locks, which no other program should use."""
+
+    MAKE_LEDGER = 0x1A46F04D
+    MAKE_VOTER = 0x1A46F04E
+    CLAIM_NOTICE = 0x1A46F04F
+
+
+def alone(connection: Connection, purpose: Purpose) -> None:
     """Wait until no other transaction is alone for the same purpose, and be it until this one ends."""
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(what)))
+        connection.execute(select(func.pg_advisory_xact_lock(purpose.value)))
 
 
 def update_statistics(connection: Connection, table: type[Base]) -> None:

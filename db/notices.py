@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from db.database import Database
-from db.dialects import Now, alone
+from db.dialects import Now, Purpose, alone
 from db.models import Notice
 from db.states import NoticeKind
 
@@ -22,8 +22,6 @@ MOST_TRIES = 60
 """After so many failures it is given up, until more of the kind happens."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 600.0
 """Seconds after the first failure, and after many."""
-TURN = 0x6E6F74
-"""Number of the lock that claims take on Postgres."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def claim(
         if _due(connection, campaign_id, channel, kind, about, by_events, pause) is None:
             return None
     with database.writing() as connection:
-        alone(connection, TURN)
+        alone(connection, Purpose.CLAIM_NOTICE)
         due = _due(connection, campaign_id, channel, kind, about, by_events, pause)
         if due is None:
             return None

@@ -13,7 +13,7 @@ from db.computations import IMPORTED
 from db.dialects import Now
 from db.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
 from db.models import Attempt, Event, Result, Voter, Witness, Worker
-from db.records import CampaignRecord
+from db.records import CampaignRecord, Equipment
 from db.states import EventKind, VoterKind
 
 MOST_EVENTS = 1_000
@@ -137,7 +137,7 @@ def _workers(connection: Connection, campaign_id: int) -> list[PastWorker]:
             device_model=row.device_model,
             cores=row.cores,
             processes=row.processes,
-            slurm=row.slurm_job if row.slurm_index is None else f"{row.slurm_job}_{row.slurm_index}",
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
             kernels=row.kernels,
             started=row.started,
             last_seen=row.last_seen,

@@ -82,6 +82,11 @@ class Equipment:
     slurm_job: str | None = None
     slurm_index: int | None = None
 
+    @property
+    def slurm(self) -> str | None:
+        """The job in SLURM as its log is named: "1234", or "1234_7" in an array."""
+        return self.slurm_job if self.slurm_index is None else f"{self.slurm_job}_{self.slurm_index}"
+
 
 UNKNOWN = Equipment()
 

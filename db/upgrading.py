@@ -10,11 +10,8 @@ from alembic.util import CommandError
 from sqlalchemy import Engine
 
 from db import views
-from db.dialects import alone
+from db.dialects import Purpose, alone
 from db.errors import WrongSchema
-
-MAKING = 0x1A46F04D
-"""A number for the lock of those who make or upgrade a ledger; no other program should use it."""
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
@@ -29,7 +26,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
         # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
-        alone(connection, MAKING)
+        alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
         views.drop(connection)
         try:

@@ -6,14 +6,12 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, bindparam, insert, select
 
-from db.dialects import Now, alone, insert_new
+from db.dialects import Now, Purpose, alone, insert_new
 from db.errors import UnknownWorker, WrongToken
 from db.models import Voter, Worker
 from db.records import UNKNOWN, Equipment
 from db.states import VoterKind
 
-MAKING = 0x1A46F04E
-"""A number for the lock of those who make a voter; no other program should use it."""
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 
 
@@ -90,6 +88,6 @@ def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | No
     known = connection.scalar(_SAME.order_by(Voter.id).limit(1), identity)
     if known is None:
         # Workers that enrol at the same moment are one voter: they lose their trust together.
-        alone(connection, MAKING)
+        alone(connection, Purpose.MAKE_VOTER)
         known = connection.scalar(_SAME.order_by(Voter.id).limit(1), identity)
     return known

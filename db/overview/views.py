@@ -10,6 +10,7 @@ from sqlalchemy import Row
 
 from db.overview import figures
 from db.overview.records import Preempted, Presence, WorkerView
+from db.records import Equipment
 from db.states import Outcome
 
 SILENT_SECONDS = 150.0
@@ -82,7 +83,7 @@ def views(
             device_model=row.device_model,
             cores=row.cores,
             processes=row.processes,
-            slurm=_slurm(row),
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
             started=row.started,
             last_seen=_last_seen(row),
             state=states[row.id],
@@ -96,14 +97,6 @@ def views(
         for row in workers
     ]
     return sorted(shown, key=_importance)
-
-
-def _slurm(worker: Row[Any]) -> str | None:
-    """The name of a worker's log in SLURM: its job, and its place in the array."""
-    if worker.slurm_job is None or worker.slurm_index is None:
-        job: str | None = worker.slurm_job
-        return job
-    return f"{worker.slurm_job}_{worker.slurm_index}"
 
 
 def _importance(worker: WorkerView) -> tuple[bool, float]:

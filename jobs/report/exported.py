@@ -76,7 +76,6 @@ def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
 
 def _worker(machine: Machine) -> PastWorker:
     equipment = machine.equipment
-    index = equipment.slurm_index
     return PastWorker(
         worker_id=str(machine.number),
         host=machine.host,
@@ -84,7 +83,7 @@ def _worker(machine: Machine) -> PastWorker:
         device_model=equipment.device_model,
         cores=equipment.cores,
         processes=equipment.processes,
-        slurm=equipment.slurm_job if index is None else f"{equipment.slurm_job}_{index}",
+        slurm=equipment.slurm,
         kernels=None,
         started=None,
         last_seen=None,
