@@ -20,6 +20,7 @@ from typing import Protocol
 
 from jobs.evaluation import evaluate
 from jobs.heartbeat import Heartbeat
+from langford import process
 from langford.devices import Device
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
@@ -248,6 +249,7 @@ def _serve(pipe: Connection, key: PlanKey, device: Device, heartbeat: Heartbeat)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     heartbeat.start()
+    process.claim()
     plan = plan_of(key)
     plan.evaluator(device)
     while True:

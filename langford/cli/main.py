@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from langford import __version__
+from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.lazy import LazyCommand, LazyGroup
 from langford.cli.packages import require_own_packages
@@ -167,6 +167,7 @@ def main() -> None:
     # A closed stream is None; what is printed to it is lost, as its owner wanted.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    process.claim()
     COMPILING.tell(_say_that_it_compiles)
     code = _code_of_command()
     try:

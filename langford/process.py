@@ -1,0 +1,16 @@
+"""Whose process this is: a command or a worker of ours leaves out what the program of somebody else may want."""
+
+from __future__ import annotations
+
+_is_ours = False
+
+
+def claim() -> None:
+    """Say, before any kernel is loaded, that this process does nothing but our work."""
+    global _is_ours
+    _is_ours = True
+
+
+def is_ours() -> bool:
+    """Whether this process does nothing but our work."""
+    return _is_ours
