@@ -65,7 +65,10 @@ def fresh_database(kind: str, folder: Path) -> str:
     if kind == "sqlite":
         return str(folder / "ledger.db")
     name = f"ledger_{uuid.uuid4().hex}"
-    postgres().psql(f"CREATE DATABASE {name};")
+    try:
+        postgres().psql(f"CREATE DATABASE {name};")
+    except subprocess.CalledProcessError as error:
+        raise AssertionError(postgres().log.read_text()[-5000:]) from error
     if kind == "pgbouncer":
         return f"postgresql://postgres@127.0.0.1:{pgbouncer()}/{name}"
     return str(postgres().get_uri(name))

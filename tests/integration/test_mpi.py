@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -66,17 +68,14 @@ def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
 
 def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledger]:
     """A campaign of seconds, with some of its tasks done."""
-    process = mpirun(4, "mpi", *LONG)
+    process, file = mpirun(4, "mpi", *LONG), tmp_path / "langford.db"
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
-        if (tmp_path / "langford.db").exists():
-            try:
-                ledger = Ledger(str(tmp_path / "langford.db"))
-                if ledger.campaign(CAMPAIGN).progress().tasks.get("done", 0) > 5:
-                    return process, ledger
-            except Exception:  # not created yet
-                pass
-        time.sleep(0.05)
+        # Asked quickly: the whole campaign takes some seconds.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as ledger:
+            if ledger.execute("SELECT count(*) FROM result").fetchone()[0] > 5:
+                return process, Ledger(str(file))
+        time.sleep(0.02)
     raise AssertionError(process.communicate(timeout=10))
 
 

@@ -124,6 +124,7 @@ def test_the_server_says_who_was_lost_and_what_expired(ledger: Ledger, tmp_path:
         other = Worker(tmp_path, server, token)
         [left] = server.wait_for("worker_left")
         [expired] = server.wait_for("leases_expired")
+        server.wait_until(lambda: campaign.progress().attempts.get("running"))
         other.end(signal.SIGTERM)
         said = server.wait_until(lambda: campaign.progress().attempts.get("preempted"))
     assert [worker["ending"] for worker in left["workers"]] == ["lost"]

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -205,13 +206,11 @@ def test_the_ledger_is_away() -> None:
         with pytest.raises(LedgerBusy):
             await Listener().listen(opened, computed)
         computed.error = False
-        await asyncio.sleep(2 * EVERY)
         last = Listener()
-        task = asyncio.create_task(last.listen(opened, computed))
-        while not last.heard:
-            await asyncio.sleep(0.01)
+        while not last.heard:  # until it has a status again it is refused
+            with suppress(LedgerBusy, asyncio.TimeoutError):
+                await asyncio.wait_for(last.listen(opened, computed), 2 * EVERY)
         opened.close()
-        await task
 
     asyncio.run(run())
 
