@@ -152,9 +152,11 @@ def _engine_of(where: str, create: bool) -> Engine:
 
 def _is_archive(file: Path) -> bool:
     """Whether a file may only be read here, and holds all that was committed: nobody writes it, not even a lock."""
-    may_write = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+    # First of all whether it is there: one that another process makes just now is no archive.
+    if not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return False
     waiting = file.with_name(f"{file.name}-wal")
-    return file.is_file() and not may_write and not (waiting.exists() and waiting.stat().st_size)
+    return not (waiting.exists() and waiting.stat().st_size)
 
 
 def _url_of(where: str) -> URL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections import Counter
@@ -56,6 +57,23 @@ def together(act: Callable[[int], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(RIVALS) as pool:
         return list(pool.map(rival, range(RIVALS)))
+
+
+def test_a_file_that_another_process_makes_just_now_is_no_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ledger.db"
+
+    def access(asked: Path, mode: int) -> bool:
+        """Nobody may write a file that is not there; and now it is there."""
+        is_there = asked.exists()
+        if asked == file:
+            file.touch()
+        return is_there
+
+    monkeypatch.setattr(os, "access", access)
+    with Ledger(str(file), create=True) as ledger:
+        assert ledger.create_campaign(NAME, KEY, [1.0] * TASKS).tasks == TASKS
 
 
 def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str) -> None:
