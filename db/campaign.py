@@ -266,14 +266,18 @@ class Campaign(LeasedTasks):
         with self.database.reading(snapshot=True) as connection:
             return history(connection, self.record, self.database.where)
 
-    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
+    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong.
 
-        ``folders``: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
+        Args:
+            folders: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
+            timeline: whether to look up the timeline, a fifth of the time; else it is empty.
         """
         disks = {**self.database.folders, **folders}
         with self.database.reading(snapshot=True) as connection:
-            return gathering.overview(connection, self.record, disks, lambda: self.plan, self._merged_count)
+            return gathering.overview(
+                connection, self.record, disks, lambda: self.plan, self._merged_count, timeline
+            )
 
     # -- tokens ---------------------------------------------------------------------------
 

@@ -47,6 +47,8 @@ BUSY_SECONDS = 30
 """How long a transaction on SQLite waits for one of another process."""
 STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
 """How long a statement on Postgres, or a transaction that does nothing, may take, and a wait for a lock."""
+RANDOM_PAGE_COST = 1.1
+"""Of a page of Postgres anywhere, beside that of the next one."""
 NETWORK = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -76,7 +78,7 @@ def new_engine(url: URL, archive: bool = False) -> Engine:
         # What stands in the URL is stronger.
         network = {name: value for name, value in NETWORK.items() if name not in url.query}
         engine = create_engine(url, connect_args={"prepare_threshold": None, **network})
-        _limit_postgres(engine)
+        _configure_postgres(engine)
         return engine
     if archive:
         # Otherwise SQLite would look for a folder where it may make a file for its locks.
@@ -88,19 +90,24 @@ def new_engine(url: URL, archive: bool = False) -> Engine:
     return engine
 
 
-def _limit_postgres(engine: Engine) -> None:
-    """Let no statement, lock or forgotten transaction last for ever."""
-    limits = {
-        "statement_timeout": STATEMENT_SECONDS,
-        "lock_timeout": LOCK_SECONDS,
-        "idle_in_transaction_session_timeout": STATEMENT_SECONDS,
+def _configure_postgres(engine: Engine) -> None:
+    """Let no statement, lock or forgotten transaction last for ever, and say what a ledger's pages cost.
+
+    A ledger is in memory, or on a disk without heads: with the usual price of a page elsewhere Postgres reads all
+    of a million tasks where an index leads to those that are asked for.
+    """
+    settings = {
+        "statement_timeout": f"{STATEMENT_SECONDS}s",
+        "lock_timeout": f"{LOCK_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{STATEMENT_SECONDS}s",
+        "random_page_cost": RANDOM_PAGE_COST,
     }
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
         # Not as options of the connection, which PgBouncer refuses.
         connection.autocommit = True
-        connection.execute("; ".join(f"SET {name} = '{seconds}s'" for name, seconds in limits.items()))
+        connection.execute("; ".join(f"SET {name} = '{value}'" for name, value in settings.items()))
         connection.autocommit = False
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
     ScalarSelect,
     and_,
     bindparam,
+    case,
     func,
     or_,
     select,
@@ -162,44 +163,36 @@ def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arr
     return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
 
 
-_LAST_BUT_SOME = (
-    select(Attempt.ended)
+# Of each worker by itself: joined to all attempts, Postgres would read them all.
+_last = (
+    select(Attempt.campaign_id, Attempt.task_index, Attempt.id)
     .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
     .order_by(Attempt.ended.desc())
-    .limit(1)
-    .offset(LAST_RESULTS - 1)
+    .limit(LAST_RESULTS)
+    .correlate(Worker)
+    .subquery()
+)
+_PACE = (
+    select(case((func.count() >= FEWEST_RESULTS, func.sum(Task.work) / func.sum(Result.seconds))))
+    .select_from(_last)
+    .join(Task, and_(Task.campaign_id == _last.c.campaign_id, Task.task_index == _last.c.task_index))
+    .join(Result, and_(Result.campaign_id == _last.c.campaign_id, Result.task_index == _last.c.task_index))
+    .where(_last.c.campaign_id == CAMPAIGN, Result.attempt_id == _last.c.id, Result.seconds > 0)
     .correlate(Worker)
     .scalar_subquery()
 )
-# With a limit: so both databases find the times first, and then the attempts by them.
-_lately = (
-    select(Worker.id, func.coalesce(_LAST_BUT_SOME, 0.0).label("since"))
+_PACES = (
+    select(Worker.id, _PACE.label("pace"))
     .where(Worker.last_seen > SINCE)
     .order_by(Worker.last_seen.desc())
     .limit(MOST_COMPARED)
-    .subquery()
-)
-_PACES = (
-    select(
-        Attempt.campaign_id,
-        Attempt.worker_id,
-        func.sum(Task.work).label("work"),
-        func.sum(Result.seconds).label("seconds"),
-    )
-    .select_from(_lately)
-    .join(Attempt, and_(Attempt.worker_id == _lately.c.id, Attempt.ended >= _lately.c.since))
-    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
-    .join(Result, and_(Result.campaign_id == Attempt.campaign_id, Result.task_index == Attempt.task_index))
-    .where(Result.attempt_id == Attempt.id, Result.seconds > 0)
-    .group_by(Attempt.campaign_id, Attempt.worker_id)
-    .having(func.count() >= FEWEST_RESULTS)
 )
 
 
 def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
     """Work per second of computing of the last results of each worker that was seen after a time."""
-    rows = connection.execute(_PACES, {"since": since})
-    return {row.worker_id: row.work / row.seconds for row in rows if row.campaign_id == campaign_id}
+    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
+    return {row.id: row.pace for row in rows if row.pace is not None}
 
 
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)

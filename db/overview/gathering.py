@@ -44,6 +44,7 @@ def overview(
     folders: Mapping[str, Path],
     plan: Callable[[], Plan],
     merged: MergedCount,
+    with_timeline: bool = True,
 ) -> Overview:
     """The overview of a campaign now; raises NoSuchCampaign when it was deleted.
 
@@ -53,6 +54,7 @@ def overview(
         folders: on the disks to look at, by what is kept there.
         plan: of the campaign.
         merged: its count, when all is done.
+        with_timeline: whether the timeline is looked up; else it is empty.
     """
     campaign_id = campaign.campaign_id
     known = connection.execute(_NOW, {"campaign": campaign_id}).one_or_none()
@@ -122,7 +124,9 @@ def overview(
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
-        timeline=tuple(timeline.timeline(connection, sorted(presence), begun, until) if begun else ()),
+        timeline=tuple(
+            timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else ()
+        ),
         events=_events(connection, campaign_id),
         attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,

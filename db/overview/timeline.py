@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Float, Integer, and_, bindpara
 from db.dialects import among_texts
 from db.models import Attempt, Worker
 
-MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 150, 20, 1_500_000
+MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 100, 20, 250_000
 """Points of a timeline; points times workers: with very many workers there are fewer points."""
 LEAST_SECONDS = 1.0
 """Between two points."""

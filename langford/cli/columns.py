@@ -41,25 +41,28 @@ def table(columns: Sequence[Column], width: int | None) -> list[str]:
 
     A column without any text is left out, too.
     """
-    shown = [column for column in columns if any(column.cells) or not column.rank]
-    while width is not None and _width(shown) > width and any(column.rank for column in shown):
-        shown.remove(max(shown, key=lambda column: column.rank))
-    rows = zip(*([column.heading, *map(plain, column.cells)] for column in shown), strict=True)
-    widths = [_column_width(column) for column in shown]
+    shown = [_Shown(column) for column in columns if any(column.cells) or not column.rank]
+    while width is not None and _width(shown) > width and any(each.column.rank for each in shown):
+        shown.remove(max(shown, key=lambda each: each.column.rank))
     return [
         GAP.join(
-            _padded(cell, size, column.right) for cell, size, column in zip(row, widths, shown, strict=True)
+            _padded(text, each.width, each.column.right) for text, each in zip(row, shown, strict=True)
         ).rstrip()
-        for row in rows
+        for row in zip(*(each.texts for each in shown), strict=True)
     ]
 
 
-def _column_width(column: Column) -> int:
-    return max(cell_len(text) for text in [column.heading, *map(plain, column.cells)])
+class _Shown:
+    """A column with its texts as they are printed, and its width."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.texts = [column.heading, *map(plain, column.cells)]
+        self.width = max(map(cell_len, self.texts))
 
 
-def _width(columns: Sequence[Column]) -> int:
-    return sum(map(_column_width, columns)) + len(GAP) * (len(columns) - 1)
+def _width(columns: Sequence[_Shown]) -> int:
+    return sum(each.width for each in columns) + len(GAP) * (len(columns) - 1)
 
 
 def _padded(text: str, width: int, right: bool) -> str:

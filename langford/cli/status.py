@@ -89,7 +89,7 @@ def status(
             look = server.overviews
         else:
             ledger = stack.enter_context(Ledger(address))
-            look = _looking(ledger, where)
+            look = _looking(ledger, where, timeline=as_json)
         if watch:
             _watch(look, every, as_json)
         elif as_json:
@@ -98,11 +98,11 @@ def status(
             _print(lines_of(look(), width_of_output()))
 
 
-def _looking(ledger: Ledger, name: str | None) -> Callable[[], list[Overview]]:
+def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], list[Overview]]:
     if name is not None:
         campaign = ledger.campaign(name)
-        return lambda: [campaign.overview()]
-    return lambda: [campaign.overview() for campaign in ledger.campaigns()]
+        return lambda: [campaign.overview(timeline=timeline)]
+    return lambda: [campaign.overview(timeline=timeline) for campaign in ledger.campaigns()]
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:

@@ -9,6 +9,8 @@ def plain(text: str) -> str:
     >>> print(plain("red: \x1b[31m, a new line:\n, half a character: \ud800"))
     red: \x1b[31m, a new line:\n, half a character: \ud800
     """
+    if text.isprintable():
+        return text
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )

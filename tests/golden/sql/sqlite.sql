@@ -1454,26 +1454,25 @@ AND attempt.outcome != ?
 GROUP BY attempt.worker_id, attempt.outcome;
 
 -- Campaign.overview
-SELECT attempt.campaign_id, attempt.worker_id, sum(task.work) AS work, sum(result.seconds) AS seconds
-FROM (SELECT worker.id AS id, coalesce((SELECT attempt.ended
+SELECT worker.id, (SELECT CASE WHEN (count(*) >= ?) THEN sum(task.work) / (sum(result.seconds) + 0.0) END AS
+    anon_1
+FROM (SELECT attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.id AS id
 FROM attempt
 WHERE attempt.worker_id = worker.id
 AND attempt.ended IS NOT NULL
 ORDER BY attempt.ended DESC
-LIMIT ? OFFSET ?), ?) AS since
+LIMIT ? OFFSET ?) AS anon_2
+JOIN task ON task.campaign_id = anon_2.campaign_id
+AND task.task_index = anon_2.task_index
+JOIN result ON result.campaign_id = anon_2.campaign_id
+AND result.task_index = anon_2.task_index
+WHERE anon_2.campaign_id = ?
+AND result.attempt_id = anon_2.id
+AND result.seconds > ?) AS pace
 FROM worker
 WHERE worker.last_seen > ?
 ORDER BY worker.last_seen DESC
-LIMIT ? OFFSET ?) AS anon_1
-JOIN attempt ON attempt.worker_id = anon_1.id
-AND attempt.ended >= anon_1.since
-JOIN task ON task.campaign_id = attempt.campaign_id
-AND task.task_index = attempt.task_index
-JOIN result ON result.campaign_id = attempt.campaign_id
-AND result.task_index = attempt.task_index
-WHERE result.attempt_id = attempt.id
-AND result.seconds > ?
-GROUP BY attempt.campaign_id, attempt.worker_id HAVING count(*) >= ?;
+LIMIT ? OFFSET ?;
 
 -- Campaign.overview
 SELECT count(*) AS count_1
