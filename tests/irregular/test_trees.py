@@ -176,7 +176,7 @@ def test_a_chain_of_a_million() -> None:
 
 
 def test_the_unrolled_search_tree_goes_through_every_method() -> None:
-    states = search_states(Problem.langford(11))
+    states = search_states(Problem.langford(12))
     parent = states.unrolled()
     tree = Tree(parent)
     nodes = [level.nodes for level in states.levels]
