@@ -6,7 +6,9 @@ more than the statement itself, because its text is rendered, sent and parsed ag
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from enum import IntEnum
@@ -36,6 +38,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
@@ -45,6 +48,8 @@ from db.models import Base
 
 BUSY_SECONDS = 30
 """How long a transaction on SQLite waits for one of another process."""
+LONGEST_PAUSE = 0.1
+"""Seconds, between two attempts at what SQLite does not wait for."""
 STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
 """How long a statement on Postgres, or a transaction that does nothing, may take, and a wait for a lock."""
 RANDOM_PAGE_COST = 1.1
@@ -134,8 +139,23 @@ def _configure_sqlite(engine: Engine) -> None:
 def prepare_new(engine: Engine) -> None:
     """Settings that a new database keeps: in SQLite, readers and the writer do not wait for each other."""
     if engine.dialect.name == "sqlite":
+        # Two that make a ledger at the same moment may each hold what the other one needs: then SQLite does not wait.
+        give_up = time.monotonic() + BUSY_SECONDS
         with closing(engine.raw_connection()) as raw:
-            raw.cursor().execute("PRAGMA journal_mode = WAL")
+            while not _sets_journal(raw.cursor(), give_up):
+                time.sleep(random.uniform(0, LONGEST_PAUSE))
+
+
+def _sets_journal(cursor: Any, give_up: float) -> bool:
+    """Whether it could be set; raises OperationalError for any other reason than a lock, and after a time."""
+    statement = "PRAGMA journal_mode = WAL"
+    try:
+        cursor.execute(statement)
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error) or time.monotonic() > give_up:
+            raise OperationalError(statement, None, error) from error
+        return False
+    return True
 
 
 # -- the clock --------------------------------------------------------------------------------

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from db import Campaign, Credential, Export, Ledger
+from db.dialects import prepare_new
 from db.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from langford.arithmetic.residue import residue
@@ -74,6 +79,25 @@ def test_a_file_that_another_process_makes_just_now_is_no_archive(
     monkeypatch.setattr(os, "access", access)
     with Ledger(str(file), create=True) as ledger:
         assert ledger.create_campaign(NAME, KEY, [1.0] * TASKS).tasks == TASKS
+
+
+@pytest.mark.parametrize(("reason", "times"), [("database is locked", 3), ("disk I/O error", 1)])
+def test_what_sqlite_does_not_wait_for_is_tried_again(reason: str, times: int) -> None:
+    class Cursor:
+        """Fails twice."""
+
+        tried = 0
+
+        def execute(self, statement: str) -> None:
+            Cursor.tried += 1
+            if Cursor.tried < 3:
+                raise sqlite3.OperationalError(reason)
+
+    raw = SimpleNamespace(cursor=Cursor, close=lambda: None)
+    engine: Any = SimpleNamespace(dialect=SimpleNamespace(name="sqlite"), raw_connection=lambda: raw)
+    with nullcontext() if times > 1 else pytest.raises(OperationalError, match=reason):
+        prepare_new(engine)
+    assert Cursor.tried == times
 
 
 def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str) -> None:
