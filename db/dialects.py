@@ -139,7 +139,7 @@ def _configure_sqlite(engine: Engine) -> None:
 def prepare_new(engine: Engine) -> None:
     """Settings that a new database keeps: in SQLite, readers and the writer do not wait for each other."""
     if engine.dialect.name == "sqlite":
-        # Two that make a ledger at the same moment may each hold what the other one needs: then SQLite does not wait.
+        # Of two that make a ledger at once each may hold what the other one needs: then SQLite does not wait.
         give_up = time.monotonic() + BUSY_SECONDS
         with closing(engine.raw_connection()) as raw:
             while not _sets_journal(raw.cursor(), give_up):

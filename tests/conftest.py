@@ -19,12 +19,23 @@ settings.load_profile("langford")
 
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
+LONGEST = [
+    *(f"tests/integration/test_{name}.py" for name in ("slurm", "soak", "stalls", "words", "belonging", "farm")),
+    "tests/unit/test_doctests.py",
+]
 unexpected_skips: list[str] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits for minutes comes first, and the rest beside it."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/integration/test_slurm.py"))
+    """What takes long comes first, so that no process is left with it at the end."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    file = item.nodeid.partition("::")[0]
+    if file in LONGEST:
+        return LONGEST.index(file)
+    return len(LONGEST) + (not file.startswith("tests/integration/"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
