@@ -9,13 +9,15 @@ what is complete.  Each entry leads from a vertex to its ancestor 2^(i−1) leve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, stable_order
-from langford.irregular.tree import Tree
+
+if TYPE_CHECKING:
+    from langford.irregular.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,6 @@ class Step:
     targets: Array
     sources: Array
     factors: Array | None
-
-    @cached_property
-    def starts(self) -> Array:
-        """Where the entries of each different target begin."""
-        xp = module_of(self.targets)
-        return xp.flatnonzero(xp.concatenate([xp.ones(1, bool), self.targets[1:] != self.targets[:-1]]))
 
 
 def best_offset(vertices_at: NDArray[np.int64], turns: int = 8) -> tuple[int, int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
+from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import grow, list_children, rank_sequentially, walk
 from langford.irregular.errors import BadTree
 from langford.loading import load
@@ -104,6 +106,16 @@ class Tree:
     def height(self) -> int:
         """The greatest depth; 0 for an empty forest."""
         return int(self.depth.max()) if len(self) else 0
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps of path compression; see langford.irregular.compression."""
+        return compress(self)
+
+    @cached_property
+    def on_gpu(self) -> Any:
+        """What accumulations on a GPU read of the forest: langford.irregular.cuda.treefix.GpuTree."""
+        return load("langford.irregular.cuda.treefix:tree_on_gpu")(self)
 
     @cached_property
     def opened(self) -> Array:

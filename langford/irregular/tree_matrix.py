@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class TreeMatrix:
         if not on_gpu(pivots):
             zero = factorise(self.tree.above, self.tree.order, edges, pivots)
         elif self.tree.height * VERTICES_PER_LEVEL < len(self.tree):
-            zero = load("langford.irregular.cuda.tree:factorise_on_gpu")(self.tree, edges, pivots)
+            zero = load("langford.irregular.cuda.solve:factorise_on_gpu")(self.tree, edges, pivots)
         else:
             on_core = on_host(pivots)
             zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
@@ -61,6 +61,8 @@ class TreeMatrix:
         if zero >= 0:
             raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
         self.pivots = pivots
+        # Of each method that was used on a GPU, its steps as they are launched.
+        self._passes: dict[str, Any] = {}
         self.factors = xp.where(self.tree.above == xp.arange(len(parent)), 0.0, -edges / pivots)
 
     @cached_property
@@ -68,40 +70,45 @@ class TreeMatrix:
         """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
         return compress(self.tree, self.factors)
 
-    @cached_property
-    def _levels(self) -> list[Step]:
-        """One matrix per level, the deepest first: what ``levels`` multiplies by on a GPU."""
-        levels: list[Step] = load("langford.irregular.cuda.tree:steps_of_levels")(self.tree, self.factors)
-        return levels
-
     def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
         """z with Lz = b, float64[n] or [n, k]: an upward accumulation."""
-        return self._accumulated(b, method, down=False)
+        return self._solved(b, method, "forward")
 
     def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
         """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation."""
-        return self._accumulated(b, method, down=True)
+        return self._solved(b, method, "backward")
 
     def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
         """x with Ax = b, float64[n] or [n, k]; raises BadLength or BadWeights."""
-        z = self.forward(b, method)
-        return self.backward((z.T / self.pivots).T, method)
+        return self._solved(b, method, "solve")
 
-    def _accumulated(self, b: Array, method: SolveMethod, down: bool) -> Array:
+    def _solved(self, b: Array, method: SolveMethod, what: str) -> Array:
         module_of(self.factors, b)
         require_length("the right side", b, len(self.tree), "vertex")
+        if on_gpu(b) and b.dtype.kind in "iuf":
+            if method not in self._passes:
+                self._passes[method] = load("langford.irregular.cuda.solve:passes_on_gpu")(self, method)
+            x = load("langford.irregular.cuda.solve:solve_on_gpu")(self._passes[method], self.pivots, b, what)
+            if x is not None:
+                return x
         require_numbers("the right side", b)
-        x = b.astype(np.float64).reshape(len(self.tree), -1).copy()
-        if method == "levels" and not on_gpu(x):
+        x = np.array(b, np.float64, order="C").reshape(len(self.tree), -1)
+        if what != "backward":
+            self._accumulate(x, method, down=False)
+        if what == "solve":
+            x /= self.pivots[:, None]
+        if what != "forward":
+            self._accumulate(x, method, down=True)
+        return x.reshape(b.shape)
+
+    def _accumulate(self, x: Array, method: SolveMethod, down: bool) -> None:
+        """One pass over x, [n, k], in place, on a core."""
+        if method == "levels":
             accumulate = solve_downwards if down else solve_upwards
             accumulate(self.tree.above, self.tree.order, self.factors, x)
-            return x.reshape(b.shape)
-        steps = self.steps if method == "compression" else self._levels
-        for step in reversed(steps) if down else steps:
-            if on_gpu(x):
-                load("langford.irregular.cuda.tree:multiply_on_gpu")(step, x, down)
-            elif down:
+            return
+        for step in reversed(self.steps) if down else self.steps:
+            if down:
                 multiply_add(step.sources, step.targets, step.factors, x)
             else:
                 multiply_add(step.targets, step.sources, step.factors, x)
-        return x.reshape(b.shape)

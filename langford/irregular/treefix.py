@@ -28,7 +28,6 @@ from typing import Literal
 import numpy as np
 
 from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
-from langford.irregular.compression import compress
 from langford.irregular.cpu.tree import (
     ADD,
     LARGEST,
@@ -65,20 +64,22 @@ def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
     ``preorder`` with an operator that has no inverse, with products of integers or with a factor of zero.
     """
     method = _checked(tree, values, op, method)
+    if on_gpu(values):
+        return _on_gpu(tree, values, op, method, down=True)
     if method == "levels":
         return _by_levels(tree, values, op, down=True)
     if method == "compression":
         return _by_compression(tree, values, op, down=True)
     inverse = _inverse(values, op)
-    places = tree.opened if method == "euler" else tree.preorder
-    ends = tree.closed if method == "euler" else tree.preorder + tree.size
     written = _neutral(values, op, 2 * len(tree) if method == "euler" else len(tree) + 1)
     if method == "euler":
-        written[places], written[ends] = values, inverse
+        places = tree.opened
+        written[places], written[tree.closed] = values, inverse
     else:
+        places = tree.preorder
         # Several subtrees may end before the same vertex.
         written[places] = values
-        _combine_at(op, written, ends, inverse)
+        UFUNCS[op].at(written, places + tree.size, inverse)
     return _scanned(written, op)[places]
 
 
@@ -88,11 +89,13 @@ def leaffix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
     As :func:`rootfix` otherwise.
     """
     method = _checked(tree, values, op, method)
+    if on_gpu(values):
+        return _on_gpu(tree, values, op, method, down=False)
     if method == "levels":
         return _by_levels(tree, values, op, down=False)
     if method == "compression":
         return _by_compression(tree, values, op, down=False)
-    _inverse(values, op)  # refuses what cannot be undone
+    _require_inverse(values, op)
     written = _neutral(values, op, (2 * len(tree) if method == "euler" else len(tree)) + 1)
     places = tree.opened if method == "euler" else tree.preorder
     ends = tree.closed if method == "euler" else tree.preorder + tree.size
@@ -126,10 +129,14 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
     return "preorder" if integers and op in ("add", "xor") else "compression"
 
 
+def _on_gpu(tree: Tree, values: Array, op: str, method: str, down: bool) -> Array:
+    if method in ("euler", "preorder"):
+        _require_inverse(values, op)
+    return load("langford.irregular.cuda.treefix:treefix_on_gpu")(tree, values, op, method, down)
+
+
 def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
     """Each vertex once, in breadth-first order."""
-    if on_gpu(values):
-        return load("langford.irregular.cuda.tree:levels_on_gpu")(tree, values, op, down)
     combined = values.copy()
     if op == "xor":
         (downwards_xor if down else upwards_xor)(tree.above, tree.order, combined)
@@ -140,56 +147,46 @@ def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:
 
 def _by_compression(tree: Tree, values: Array, op: str, down: bool) -> Array:
     """Sparse products over the levels."""
-    steps = compress(tree)
-    if on_gpu(values):
-        return load("langford.irregular.cuda.tree:compression_on_gpu")(steps, values, op, down)
     combined = values.copy()
-    for step in reversed(steps) if down else steps:
+    for step in reversed(tree.steps) if down else tree.steps:
         if down:
             combined[step.sources] = UFUNCS[op](combined[step.targets], combined[step.sources])
         else:
-            _combine_at(op, combined, step.targets, combined[step.sources])
+            UFUNCS[op].at(combined, step.targets, combined[step.sources])
     return combined
 
 
-def _combine_at(op: str, array: Array, places: Array, values: Array) -> None:
-    """array[place] ∘= value for each of them; places may repeat."""
-    if on_gpu(array):
-        load("langford.irregular.cuda.tree:scatter_on_gpu")(op, array, places, values)
-    else:
-        UFUNCS[op].at(array, places, values)
-
-
-def _inverse(values: Array, op: str) -> Array:
-    """What undoes each value; raises NoInverse."""
-    xp = module_of(values)
-    if op == "xor":
-        return values
-    if op == "add":
-        return xp.negative(values)
+def _require_inverse(values: Array, op: str) -> None:
+    """Raises NoInverse when a value cannot be undone."""
+    if op != "mul":
+        return
     if values.dtype.kind in "iu":
         raise NoInverse("a product of integers cannot be undone: use levels or compression, or convert to floats")
     if bool((values == 0).any()):
         zero = int((values == 0).argmax())
         raise NoInverse(f"the factor of vertex {zero} is zero and cannot be undone: use levels or compression")
-    return 1 / values
+
+
+def _inverse(values: Array, op: str) -> Array:
+    """What undoes each value; raises NoInverse."""
+    _require_inverse(values, op)
+    if op == "xor":
+        return values
+    return np.negative(values) if op == "add" else 1 / values
 
 
 def _neutral(values: Array, op: str, length: int) -> Array:
     """An array of the operator's neutral element."""
-    return module_of(values).full(length, 1 if op == "mul" else 0, values.dtype)
+    return np.full(length, 1 if op == "mul" else 0, values.dtype)
 
 
 def _scanned(values: Array, op: str) -> Array:
     """The combinations of all values up to each place."""
-    xp = module_of(values)
     if op == "add":
-        return xp.cumsum(values, dtype=values.dtype)
+        return np.cumsum(values, dtype=values.dtype)
     if op == "mul":
-        return xp.cumprod(values, dtype=values.dtype)
-    if xp is np:
-        return np.bitwise_xor.accumulate(values)
-    return load("langford.irregular.cuda.tree:scan_xor")(values)
+        return np.cumprod(values, dtype=values.dtype)
+    return np.bitwise_xor.accumulate(values)
 
 
 def _without(op: str, whole: Array, part: Array) -> Array:

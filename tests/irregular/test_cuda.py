@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from langford import irregular
 from langford.irregular import Graph, OptimalCycle, Tree, bfs, check_bfs, components, cycle_mean, cycle_ratio
-from langford.irregular.compression import compress
 from langford.irregular.cuda import bfs as cuda_bfs
+from langford.irregular.cuda import solve as cuda_solve
 from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.components import strong_components
 from langford.irregular.cuda.cycles import GpuPhases
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.kronecker import generated
+from langford.irregular.cuda.passes import accumulate, by_levels, packed
 from langford.irregular.cuda.source import FILES, source_of
+from langford.irregular.cuda.treefix import TILE, GpuTree, by_scans
 from langford.irregular.errors import TooWide
 from langford.irregular.howard import Howard
 from langford.irregular.tree import broom, chain, euler_tour, random_tree, star
@@ -142,27 +147,78 @@ def test_a_circle_of_parents_is_seen(gpu: Gpu) -> None:
 def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any) -> None:
     tree = Tree(SHAPES[shape])
     values = np.random.default_rng(2).integers(-9, 10, len(tree))
-    arrays = [gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth, values)]
+    there = on_device(gpu, tree)
     for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
         known = fix(tree, values, op).tolist()
-        assert gpu.on_host(cuda_tree.fix_by_levels(gpu, *arrays, op, down)).tolist() == known
-        steps = compress(tree)
-        moved = [type(step)(gpu.put(step.targets, LONG), gpu.put(step.sources, LONG), None) for step in steps]
-        assert gpu.on_host(cuda_tree.fix_by_compression(gpu, moved, arrays[-1], op, down)).tolist() == known
+        for passes in (there.levels, there.compressed):
+            assert gpu.on_host(accumulate(gpu, passes, gpu.put(values, LONG), op, down)).tolist() == known
+        for by_tour in (True, False) if op in ("add", "xor") else ():
+            assert gpu.on_host(by_scans(gpu, there, gpu.put(values, LONG), op, by_tour, down)).tolist() == known
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-def test_places_that_repeat_get_all_values(gpu: Gpu, op: str) -> None:
-    random = np.random.default_rng(3)
-    places, values = random.integers(0, 5, 600), random.integers(-3, 4, 600)
-    array = gpu.put(np.full(5, 3), LONG).copy()
-    cuda_tree.scatter(gpu, op, array, gpu.put(places, LONG), gpu.put(values, LONG))
-    expected = np.full(5, 3)
-    ufuncs = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
-    ufuncs[op].at(expected, places, values)
-    assert gpu.on_host(array).tolist() == expected.tolist()
-    scanned = cuda_tree.scan_xor(gpu.put(values, LONG))
-    assert gpu.on_host(scanned).tolist() == np.bitwise_xor.accumulate(values).tolist()
+def on_device(gpu: Gpu, tree: Tree) -> GpuTree:
+    """What the device reads of a tree that a core has ordered."""
+    moved = copy(tree)
+    for name in ("above", "_indptr", "_children", "_order", "_depth", "_size", "_preorder"):
+        setattr(moved, name, gpu.put(getattr(tree, name), tree.above.dtype))
+    return GpuTree(gpu, moved)
+
+
+def renamed(parent: Any, random: Any) -> Any:
+    """The same forest with other numbers for its vertices."""
+    names = random.permutation(len(parent)).astype(INT)
+    other = np.empty_like(parent)
+    other[names] = names[parent]
+    return other
+
+
+@pytest.mark.parametrize("kind", [INT, np.uint32, np.uint64, np.float32, DOUBLE])
+def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
+    random = np.random.default_rng(7)
+    # Around the borders of rows and of tiles, in preorder and renamed.
+    for n in (1, 31, 32, 33, TILE - 1, TILE, TILE + 1, 3 * TILE + 5):
+        for parent in (star(n), chain(n), renamed(random_tree(n, 0.1, seed=n), random)):
+            tree = Tree(parent)
+            there = on_device(gpu, tree)
+            values = random.integers(0, 100, n).astype(kind)
+            for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
+                # Sums of small whole numbers are exact in every type.
+                known = fix(tree, values, "add", "levels").tolist()
+                for by_tour in (True, False):
+                    result = by_scans(gpu, there, gpu.put(values, kind), "add", by_tour, down)
+                    assert gpu.on_host(result).tolist() == known
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 400), st.integers(0, 2**32), st.floats(0, 1))
+def test_scans_and_passes_over_any_forest(gpu: Gpu, n: int, seed: int, roots: float) -> None:
+    random = np.random.default_rng(seed)
+    parent = (random.random(n) * np.arange(n)).astype(INT)
+    chosen = np.flatnonzero(random.random(n) < roots)
+    parent[chosen] = chosen
+    tree = Tree(renamed(parent, random))
+    values = random.integers(-(2**31), 2**31, n).astype(INT)
+    there = on_device(gpu, tree)
+    for op in ("add", "xor"):
+        for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
+            known = fix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
+            for by_tour in (True, False):
+                assert gpu.on_host(by_scans(gpu, there, gpu.put(values, INT), op, by_tour, down)).tolist() == known
+            for passes in (there.levels, there.compressed):
+                assert gpu.on_host(accumulate(gpu, passes, gpu.put(values, INT), op, down)).tolist() == known
+
+
+def test_rows_of_equal_targets_that_several_warps_share(gpu: Gpu) -> None:
+    random = np.random.default_rng(8)
+    # Stars of many sizes: targets that end within a row, at its border, and after many rows.
+    sizes = np.concatenate([random.integers(1, 90, 60), [32, 64, 30_000, 1, 31, 33]])
+    roots = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(INT)
+    tree = Tree(np.repeat(roots, sizes))
+    values = random.integers(-9, 10, len(tree))
+    there = on_device(gpu, tree)
+    for op in OPERATORS:
+        known = irregular.leaffix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
+        assert gpu.on_host(accumulate(gpu, there.levels, gpu.put(values, LONG), op, False)).tolist() == known
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -174,26 +230,33 @@ def test_solves_are_those_of_the_cpu(gpu: Gpu, shape: str) -> None:
     known = irregular.TreeMatrix(tree.parent, diagonal, edge)
     above, order, depth = (gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth))
     pivots = gpu.put(diagonal, DOUBLE).copy()
-    assert cuda_tree.factorise(gpu, above, order, depth, gpu.put(edge, DOUBLE), pivots) == -1
+    assert cuda_solve.factorise(gpu, above, order, depth, gpu.put(edge, DOUBLE), pivots) == -1
     assert gpu.on_host(pivots) == pytest.approx(known.pivots, rel=1e-13)
     factors = gpu.put(known.factors, DOUBLE)
     moved = [
         type(step)(gpu.put(step.targets, LONG), gpu.put(step.sources, LONG), gpu.put(step.factors, DOUBLE))
         for step in known.steps
     ]
-    for steps in (moved, cuda_tree.level_steps(gpu, above, order, depth, factors)):
-        for down, expected in ((False, known.forward(b)), (True, known.backward(b))):
-            x = gpu.put(b, DOUBLE).copy()
-            for step in reversed(steps) if down else steps:
-                cuda_tree.multiply(gpu, step, x, down)
-            assert gpu.on_host(x) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+    for passes in (packed(gpu, n, moved), by_levels(gpu, above, order, depth, factors)):
+        for what in ("forward", "backward", "solve"):
+            for side in (b, b[:, 0]):
+                x = cuda_solve.solve(gpu, passes, pivots, gpu.put(side, DOUBLE), what)
+                assert gpu.on_host(x) == pytest.approx(getattr(known, what)(side), rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_seen_in_the_solve(gpu: Gpu, wrong: float) -> None:
+    b = np.ones(50)
+    b[17] = wrong
+    ones = gpu.put(np.ones(50), DOUBLE)
+    assert cuda_solve.solve(gpu, packed(gpu, 50, []), ones, gpu.put(b, DOUBLE), "forward") is None
 
 
 def test_a_zero_pivot_is_seen(gpu: Gpu) -> None:
     tree = Tree(np.array([0, 0, 1], INT))
     arrays = [gpu.put(array, array.dtype) for array in (tree.above, tree.order, tree.depth)]
     pivots = gpu.put(np.array([1.0, 1, 0]), DOUBLE).copy()
-    assert cuda_tree.factorise(gpu, *arrays, gpu.put(np.ones(3), DOUBLE), pivots) == 2
+    assert cuda_solve.factorise(gpu, *arrays, gpu.put(np.ones(3), DOUBLE), pivots) == 2
 
 
 def small_graphs() -> list[tuple[Graph, Any, Any]]:

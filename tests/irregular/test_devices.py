@@ -32,7 +32,7 @@ def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("bfs", "components", "cycles", "graph", "tree", "tree_matrix", "treefix"):
         # The functions of the package have the names of their modules.
         monkeypatch.setattr(import_module(f"langford.irregular.{name}"), "on_gpu", lambda array: True)
-    for name in ("bfs", "components", "cycles", "tree"):
+    for name in ("bfs", "components", "cycles", "solve", "tree", "treefix"):
         monkeypatch.setattr(import_module(f"langford.irregular.cuda.{name}"), "gpu_of", lambda array: SHIM)
     return np
 

@@ -15,6 +15,8 @@ __device__ constexpr int shared_bytes = 0;
 constexpr int RUN = 16;
 
 #ifdef LANGFORD_HOST
+#define LAUNCH_BOUNDS(threads, blocks)
+static inline void __threadfence() {}
 template <class T> static inline T atomicCAS(T *at, T before, T after) {
     T old = *at;
     if (old == before) *at = after;
@@ -35,7 +37,11 @@ template <class T> static inline T atomicXor(T *at, T value) {
     *at ^= value;
     return old;
 }
+#else
+#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #endif
+
+constexpr u32 ALL_LANES = 0xFFFFFFFFu;
 
 // The number of this thread among all, and their number.
 __device__ inline i64 this_thread() { return blockIdx.x * i64(THREADS) + threadIdx.x; }
@@ -57,6 +63,14 @@ template <class T> union Bits {
     T value;
     typename WordOf<sizeof(T)>::type word;
 };
+
+// The value of another thread of the warp.
+template <class T> __device__ inline T of_lane(T value, int lane) {
+    Bits<T> bits;
+    bits.value = value;
+    bits.word = typename WordOf<sizeof(T)>::type(__shfl_sync(ALL_LANES, bits.word, lane));
+    return bits.value;
+}
 
 // *at = combine(*at, value), whoever else does so.
 template <class T, class Combine> __device__ inline void combine_atomically(T *at, T value, Combine combine) {
@@ -83,17 +97,13 @@ __device__ inline void add_atomically(i64 *at, i64 value) { atomicAdd(reinterpre
 // `update(at, value)` does it.  Threads without a value are not `active`.
 template <class T, class Combine, class Update>
 __device__ inline void combine_as_warp(bool active, T *at, T value, Combine combine, Update update) {
-    const u32 all = 0xFFFFFFFFu;
-    const i64 place = reinterpret_cast<i64>(at), first = __shfl_sync(all, place, 0);
-    if (__ballot_sync(all, active && place == first) != all) {
+    const i64 place = reinterpret_cast<i64>(at), first = __shfl_sync(ALL_LANES, place, 0);
+    if (__ballot_sync(ALL_LANES, active && place == first) != ALL_LANES) {
         if (active) update(at, value);
         return;
     }
     for (int distance = 16; distance; distance /= 2) {
-        Bits<T> mine, other;
-        mine.value = value;
-        other.word = typename WordOf<sizeof(T)>::type(__shfl_xor_sync(all, i64(mine.word), distance));
-        value = combine(value, other.value);
+        value = combine(value, of_lane(value, threadIdx.x % 32 ^ distance));
     }
     if (threadIdx.x % 32 == 0) update(at, value);
 }

@@ -1,41 +1,54 @@
 // Triangular solves and factorisation of matrices of trees, in double precision.
 //
 // Defined by the loader: VERTEX.
-#include "arrays.cuh"
+#include "passes.cuh"
+
+// What to do: bits of `parts`.
+constexpr int FORWARD = 1, DIVIDE = 2, BACKWARD = 4;
+
+// Takes the right sides b into x, both [n, columns], and solves: Lz = b forwards, division by the pivots, Lᵀx = z
+// backwards.  The steps have a factor for each entry.  gate: three zeros; the third becomes 1 where b has a number
+// that is not finite.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 8)
+solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX *targets, const VERTEX *sources,
+      const double *factors, const double *pivots, const double *b, double *x, u32 *gate) {
+    EACH(at, n * columns) {
+        const double number = b[at];
+        if (!(number - number == 0)) gate[2] = 1;
+        x[at] = number;
+    }
+    if (parts & FORWARD) {
+        for (i64 step = 0; step < steps; step++) {
+            meet(gate);
+            for (i64 column = 0; column < columns; column++) {
+                pass_up<double>(bounds[2 * step], bounds[2 * step + 1], targets,
+                                [=](i64 entry) { return factors[entry] * x[sources[entry] * columns + column]; },
+                                [](double one, double other) { return one + other; },
+                                [=](VERTEX target, double sum) { add_atomically(&x[target * columns + column], sum); });
+            }
+        }
+    }
+    if (parts & DIVIDE) {
+        meet(gate);
+        EACH(at, n * columns) x[at] /= pivots[columns == 1 ? at : at / columns];
+    }
+    if (parts & BACKWARD) {
+        for (i64 step = steps - 1; step >= 0; step--) {
+            meet(gate);
+            const i64 begin = bounds[2 * step], size = bounds[2 * step + 1] - begin;
+            EACH(piece, size * columns) {
+                const i64 at = columns == 1 ? piece : piece / columns, column = piece - at * columns;
+                x[sources[begin + at] * columns + column] +=
+                    factors[begin + at] * x[targets[begin + at] * columns + column];
+            }
+        }
+    }
+}
 
 // *at += value, by a whole warp; threads without a value are not `active`.
 __device__ inline void add_as_warp(bool active, double *at, double value) {
     combine_as_warp(active, at, value, [](double one, double other) { return one + other; },
                     add_atomically<double>);
-}
-
-// x[target] += factor · x[source] for each entry; equal targets stand together, and no target is a source.
-extern "C" __global__ void multiply_up(i64 entries, i64 columns, const i64 *targets, const i64 *sources,
-                                       const double *factors, double *x) {
-    const i64 runs = (entries + RUN - 1) / RUN;
-    EACH_WARP(piece, runs * columns) {
-        const i64 column = piece % columns, begin = piece / columns * RUN;
-        const i64 end = begin + RUN < entries ? begin + RUN : entries;
-        double sum = 0;
-        for (i64 entry = begin; entry < end; entry++) {
-            sum += factors[entry] * x[sources[entry] * columns + column];
-            if (entry + 1 < end && targets[entry + 1] != targets[entry]) {
-                add_atomically(&x[targets[entry] * columns + column], sum);
-                sum = 0;
-            }
-        }
-        const bool active = begin < end;
-        add_as_warp(active, active ? &x[targets[end - 1] * columns + column] : x, sum);
-    }
-}
-
-// x[source] += factor · x[target] for each entry: the transposed matrix.
-extern "C" __global__ void multiply_down(i64 entries, i64 columns, const i64 *targets, const i64 *sources,
-                                         const double *factors, double *x) {
-    EACH(piece, entries * columns) {
-        const i64 entry = piece / columns, column = piece % columns;
-        x[sources[entry] * columns + column] += factors[entry] * x[targets[entry] * columns + column];
-    }
 }
 
 // LDLᵀ of a level, order[begin:end]: its pivots are final; `zero` becomes the first

@@ -9,14 +9,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 FOLDER = Path(__file__).parent
-FILES = ("bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "solve.cu", "tree.cu")
+FILES = (
+    "bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "passes.cu", "solve.cu", "tree.cu", "treefix.cu",
+)  # fmt: skip
 MAIN = {
     "bfs.cu": "search",
     "components.cu": "propagate",
     "cycles.cu": "improve",
     "kronecker.cu": "generate",
-    "solve.cu": "multiply_up",
-    "tree.cu": "gather_up",
+    "passes.cu": "accumulate",
+    "solve.cu": "solve",
+    "tree.cu": "jump",
+    "treefix.cu": "scan_vertices",
 }
 """Of each file the kernel that decides how many blocks fill a GPU."""
 THREADS = 256

@@ -1,0 +1,60 @@
+// Sparse products over compressed edges, all steps in one launch.
+//
+// Defined by the loader: VERTEX.  Step s has the entries bounds[2s] … bounds[2s + 1] − 1; in a step equal targets
+// stand together, and no target is a source.  All blocks must be on the GPU at the same time; on the host there is one.
+#include "arrays.cuh"
+
+// Returns when all blocks have come; `gate` holds two zeros at the start.
+__device__ inline void meet(u32 *gate) {
+    __syncthreads();
+#ifndef LANGFORD_HOST
+    if (threadIdx.x == 0) {
+        volatile u32 *round = gate + 1;
+        __threadfence();
+        const u32 now = *round;
+        if (atomicAdd(gate, 1u) == gridDim.x - 1) {
+            *gate = 0;
+            __threadfence();
+            *round = now + 1;
+        } else {
+            while (*round == now) {}
+        }
+        __threadfence();
+    }
+    __syncthreads();
+#endif
+}
+
+// Combines the terms of all entries with the same target: `update(target, value)` for each of them, or several
+// times.  A warp takes entries that stand together.
+template <class T, class Term, class Combine, class Update>
+__device__ inline void pass_up(i64 begin, i64 end, const VERTEX *targets, Term term, Combine combine, Update update) {
+    const int lane = threadIdx.x % 32;
+    const i64 rows = (end - begin + 31) / 32, warps = all_threads() / 32, share = (rows + warps - 1) / warps;
+    const i64 first = begin + this_thread() / 32 * share * 32, last = first + share * 32 < end ? first + share * 32 : end;
+    // What the lower rows have left for a target that may go on.
+    VERTEX open = -1;
+    T rest = T(0);
+    for (i64 row = first; row < last; row += 32) {
+        const bool active = row + lane < last;
+        const VERTEX target = active ? targets[row + lane] : VERTEX(-1);
+        T value = active ? term(row + lane) : T(0);
+        if (lane == 0 && open >= 0) {
+            if (open == target) value = combine(rest, value);
+            else update(open, rest);
+        }
+        const VERTEX lower = of_lane(target, lane ? lane - 1 : 0), higher = of_lane(target, lane < 31 ? lane + 1 : 31);
+        const u32 heads = __ballot_sync(ALL_LANES, lane == 0 || lower != target);
+        const int head = 31 - __clz(int(heads & ALL_LANES >> (31 - lane)));
+        if (heads != ALL_LANES) {
+            for (int distance = 1; distance < 32; distance *= 2) {
+                const T other = of_lane(value, lane < distance ? lane : lane - distance);
+                if (lane - distance >= head) value = combine(other, value);
+            }
+        }
+        open = of_lane(target, 31);
+        rest = of_lane(value, 31);
+        if (active && target != open && higher != target) update(target, value);
+    }
+    if (lane == 0 && open >= 0) update(open, rest);
+}

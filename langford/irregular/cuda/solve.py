@@ -1,0 +1,65 @@
+"""Matrices of trees on a GPU: factorisation, and solves that are one launch."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from langford.irregular.arrays import Array
+from langford.irregular.compression import compress
+from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.passes import Passes, by_levels, packed
+from langford.irregular.cuda.tree import level_bounds
+
+PARTS = {"forward": 1, "backward": 4, "solve": 7}
+"""What a launch does; as in solve.cu."""
+
+
+def factorise(gpu: Gpu, above: Array, order: Array, depth: Array, edge: Array, pivot: Array) -> int:
+    """LDLᵀ from the leaves into ``pivot``; returns a vertex of pivot 0, or −1."""
+    program = gpu.program("solve.cu", VERTEX=above.dtype)
+    zero = gpu.xp.full(1, -1, np.int64)
+    bounds = level_bounds(gpu, depth, order)
+    for begin, end in list(pairwise(bounds.tolist()))[::-1]:
+        program.launch("factorise_level", np.int64(begin), np.int64(end), order, above, edge, pivot, zero)
+    return int(zero[0])
+
+
+def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array | None:
+    """A solve, or one of its halves by the name of PARTS, for b of shape [n] or [n, k]; float64, of its shape.
+
+    None when b has a number that is not finite.
+    """
+    b = gpu.put(b, np.float64)
+    x, gate = gpu.xp.empty_like(b), gpu.zeros(3, np.uint32)
+    if b.size:
+        factors = pivots if passes.factors is None else passes.factors
+        sizes = np.int64(len(b)), np.int64(b.size // len(b)), np.int64(len(passes.bounds))
+        passes.program(gpu, "solve.cu").launch(
+            "solve", np.int32(PARTS[what]), *sizes, passes.bounds, passes.targets, passes.sources, factors, pivots, b,
+            x, gate,
+        )  # fmt: skip
+    return None if int(gate[2]) else x
+
+
+# -- for arrays of CuPy -----------------------------------------------------------------------
+
+
+def factorise_on_gpu(tree: Any, edge: Array, pivot: Array) -> int:
+    """LDLᵀ of a Tree's matrix on its GPU."""
+    return factorise(gpu_of(pivot), tree.above, tree.order, tree.depth, edge, pivot)
+
+
+def passes_on_gpu(matrix: Any, method: str) -> Passes:
+    """The steps of a TreeMatrix by this method on its GPU."""
+    gpu, tree = gpu_of(matrix.factors), matrix.tree
+    if method == "levels":
+        return by_levels(gpu, tree.above, tree.order, tree.depth, matrix.factors)
+    return packed(gpu, len(tree), compress(tree, matrix.factors))
+
+
+def solve_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> Array | None:
+    """As :func:`solve` on the GPU of the right side."""
+    return solve(gpu_of(b), passes, pivots, b, what)

@@ -1,0 +1,116 @@
+"""Accumulations over trees on a GPU: what they read besides the values, and their launches."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from langford.irregular.arrays import Array, offset_type
+from langford.irregular.compression import compress
+from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.passes import OPERATORS, Passes, accumulate, by_levels, packed
+
+TILE = 4096
+"""Values that a block scans at once; as in scan.cuh."""
+
+
+class GpuTree:
+    """What a GPU reads of a forest, made once for many accumulations.
+
+    Attributes:
+        renamed: whether the numbers of the vertices are others than those in preorder.
+        order: the vertices in preorder, int32[n], or int64 where 32 bits are too few.
+        size, depth: vertices of their subtrees, and edges up to their roots, in preorder, [n].
+    """
+
+    def __init__(self, gpu: Gpu, tree: Any) -> None:
+        xp, n = gpu.xp, len(tree)
+        self._gpu, self._tree = gpu, tree
+        kind = offset_type(n)
+        numbers = xp.arange(n, dtype=kind)
+        self.renamed = bool((tree.preorder != numbers).any())
+        self.order = xp.empty(n, kind)
+        self.order[tree.preorder] = numbers
+        self.size, self.depth = tree.size[self.order].astype(kind), tree.depth[self.order].astype(kind)
+
+    @cached_property
+    def closing(self) -> Array:
+        """The vertices in the order in which the Euler tour leaves them, [n]."""
+        xp, n = self._gpu.xp, len(self.order)
+        closing = xp.empty_like(self.order)
+        # Before a vertex is left, all that were left as it was entered, and all below it.
+        closing[xp.arange(n) - self.depth + self.size - 1] = self.order
+        return closing
+
+    @cached_property
+    def tour(self) -> tuple[Array, Array]:
+        """The Euler tour: bit k says whether step k enters a vertex, uint32[·]; how many do before each word."""
+        xp, n = self._gpu.xp, len(self.order)
+        enters = xp.zeros(-(-2 * n // 32) * 32, np.uint32)
+        enters[2 * xp.arange(n) - self.depth] = 1
+        rows = enters.reshape(-1, 32)
+        counts = rows.sum(axis=1, dtype=np.int64)
+        words = (rows << xp.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
+        return words, (counts.cumsum() - counts).astype(self.order.dtype)
+
+    @cached_property
+    def levels(self) -> Passes:
+        """One step per level."""
+        return by_levels(self._gpu, self._tree.above, self._tree.order, self._tree.depth)
+
+    @cached_property
+    def compressed(self) -> Passes:
+        """The steps of path compression."""
+        return packed(self._gpu, len(self._tree), compress(self._tree))
+
+
+def by_scans(gpu: Gpu, tree: GpuTree, values: Array, op: str, by_tour: bool, down: bool) -> Array:
+    """Rootfix, or leaffix, by ``euler`` or ``preorder``: scans, and a launch that reads their sums."""
+    values = gpu.put(values, values.dtype)
+    n, number, renamed = len(values), np.int32(OPERATORS[op]), np.int32(tree.renamed)
+    out = gpu.xp.empty_like(values)
+    if not n:
+        return out
+    program = gpu.program("treefix.cu", VERTEX=tree.order.dtype, VALUE=values.dtype)
+    if by_tour:
+        sums = _scanned(
+            gpu, program, "scan_tour", number, 2 * n, values, *tree.tour, renamed, tree.order, np.int32(down),
+            tree.closing if down else tree.order,
+        )  # fmt: skip
+    else:
+        sums = _scanned(gpu, program, "scan_vertices", number, n, values, renamed, tree.order)
+    head = number, np.int64(n), np.int32(by_tour), renamed, tree.order
+    if down:
+        closed = sums
+        if not by_tour:
+            closed = _scanned(gpu, program, "scan_vertices", number, n, values, np.int32(1), tree.closing)
+        program.launch("read_paths", *head, tree.depth, sums, closed, out)
+    else:
+        program.launch("read_subtrees", *head, tree.size, tree.depth, sums, out)
+    return out
+
+
+def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
+    """The sums of a scan over so many steps, [length + 1]; ``row`` tells which value each step has."""
+    tiles = -(-length // TILE)
+    sums, tile_sums = (gpu.xp.empty(count, values.dtype) for count in (length + 1, 2 * tiles))
+    program.launch(name, op, np.int64(length), *row, values, sums, gpu.zeros(tiles + 1, np.uint32), tile_sums)
+    return sums
+
+
+# -- for arrays of CuPy -----------------------------------------------------------------------
+
+
+def tree_on_gpu(tree: Any) -> GpuTree:
+    """What the GPU of a Tree reads of it."""
+    return GpuTree(gpu_of(tree.above), tree)
+
+
+def treefix_on_gpu(tree: Any, values: Array, op: str, method: str, down: bool) -> Array:
+    """Rootfix or leaffix of a Tree on its GPU."""
+    gpu, known = gpu_of(values), tree.on_gpu
+    if method in ("euler", "preorder"):
+        return by_scans(gpu, known, values, op, method == "euler", down)
+    return accumulate(gpu, known.levels if method == "levels" else known.compressed, values, op, down)
