@@ -57,8 +57,8 @@ def by_levels(gpu: Gpu, above: Array, order: Array, depth: Array, factors: Array
     """One step per level of a forest, the deepest first."""
     kind = offset_type(len(above))
     bounds = level_bounds(gpu, depth, order)[1:]
-    sources = order[bounds[0] :] if len(bounds) else order
-    steps = np.stack([bounds[:-1], bounds[1:]], axis=1)[::-1] - bounds[:1]
+    roots = int(bounds[0]) if len(bounds) else 0
+    sources, steps = order[roots:], np.stack([bounds[:-1], bounds[1:]], axis=1)[::-1] - roots
     return Passes(
         gpu.put(steps, np.int64),
         above[sources].astype(kind), sources.astype(kind),

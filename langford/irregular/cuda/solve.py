@@ -38,8 +38,8 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
         factors = pivots if passes.factors is None else passes.factors
         sizes = np.int64(len(b)), np.int64(b.size // len(b)), np.int64(len(passes.bounds))
         passes.program(gpu, "solve.cu").launch(
-            "solve", np.int32(PARTS[what]), *sizes, passes.bounds, passes.targets, passes.sources, factors, pivots, b,
-            x, gate,
+            "solve", np.int32(PARTS[what]), *sizes, passes.bounds, passes.targets, passes.sources, factors, pivots,
+            b, x, gate,
         )  # fmt: skip
     return None if int(gate[2]) else x
 

@@ -87,7 +87,7 @@ def _tour(xp: Any, above: Array, indptr: Array, children: Array) -> Array:
 
 
 def level_bounds(gpu: Gpu, depth: Array, order: Array) -> NDArray[np.int64]:
-    """Where each level begins in the breadth-first order, and the end of the last, int64[levels + 1] on the host."""
+    """Where each level begins in the breadth-first order, and the last one's end: int64[levels + 1] on the host."""
     if not len(order):
         return np.zeros(1, np.int64)
     bounds: NDArray[np.int64] = gpu.on_host(gpu.xp.searchsorted(depth[order], gpu.xp.arange(int(depth.max()) + 2)))
