@@ -176,7 +176,7 @@ def renamed(parent: Any, random: Any) -> Any:
 def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(7)
     # Around the borders of rows and of tiles, in preorder and renamed.
-    for n in (1, 31, 32, 33, TILE - 1, TILE, TILE + 1, 3 * TILE + 5):
+    for n in (1, 31, 32, 33, TILE // 2, TILE - 1, TILE + 1, 2 * TILE + 5):
         for parent in (star(n), chain(n), renamed(random_tree(n, 0.1, seed=n), random)):
             tree = Tree(parent)
             there = on_device(gpu, tree)
@@ -213,12 +213,16 @@ def test_rows_of_equal_targets_that_several_warps_share(gpu: Gpu) -> None:
     # Stars of many sizes: targets that end within a row, at its border, and after many rows.
     sizes = np.concatenate([random.integers(1, 90, 60), [32, 64, 30_000, 1, 31, 33]])
     roots = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(INT)
-    tree = Tree(np.repeat(roots, sizes))
-    values = random.integers(-9, 10, len(tree))
-    there = on_device(gpu, tree)
-    for op in OPERATORS:
-        known = irregular.leaffix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
-        assert gpu.on_host(accumulate(gpu, there.levels, gpu.put(values, LONG), op, False)).tolist() == known
+    # And a deep tree: steps of all blocks, and of one.
+    for parent in (np.repeat(roots, sizes), renamed(random_tree(7000, 0.2), random)):
+        tree = Tree(parent)
+        values = random.integers(-9, 10, len(tree))
+        there = on_device(gpu, tree)
+        for op in OPERATORS:
+            for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
+                known = fix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
+                result = accumulate(gpu, there.compressed, gpu.put(values, LONG), op, down)
+                assert gpu.on_host(result).tolist() == known
 
 
 @pytest.mark.parametrize("shape", SHAPES)

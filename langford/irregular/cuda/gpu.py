@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -26,13 +27,28 @@ class Gpu:
         self.xp: Any = xp
         self._compiler = compiler
         self._programs: dict[Any, Program] = {}
+        self._resident: dict[Any, int] = {}
 
     def program(self, file: str, **types: DTypeLike) -> Program:
         """The compiled program of a file for these types (source.source_of)."""
-        key = (file, *sorted((name, np.dtype(kind).name) for name, kind in types.items()))
+        key = _key(file, types)
         if key not in self._programs:
             self._programs[key] = self._compiler(source_of(file, **types), MAIN[file], THREADS)
+            self._resident[key] = self._programs[key].blocks
         return self._programs[key]
+
+    def meeting(self, blocks: int, file: str, **types: DTypeLike) -> Program:
+        """The same for a launch whose blocks wait for each other: all of them are on the device at the same time.
+
+        Args:
+            blocks: per multiprocessor, at most.
+            file, types: as for program.
+        """
+        program = self.program(file, **types)
+        # The host runs blocks one after the other, and none would come to the others.
+        resident = 1 if self.xp is np else self._resident[_key(file, types)]
+        program.blocks = min(resident, blocks * program.multiprocessors)
+        return program
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """An array of zeros on the device."""
@@ -55,6 +71,10 @@ class Gpu:
         seen = bool(array[0])
         array[0] = 0
         return seen
+
+
+def _key(file: str, types: Mapping[str, DTypeLike]) -> Any:
+    return file, *sorted((name, np.dtype(kind).name) for name, kind in types.items())
 
 
 @cache

@@ -8,18 +8,19 @@
 // values[source] = values[target] ∘ values[source].
 extern "C" __global__ void accumulate(int op, int down, i64 steps, const i64 *bounds, const VERTEX *targets,
                                       const VERTEX *sources, VALUE *values, u32 *gate) {
-    for (i64 turn = 0; turn < steps; turn++) {
-        const i64 step = down ? steps - 1 - turn : turn, begin = bounds[2 * step], end = bounds[2 * step + 1];
-        if (turn) meet(gate);
-        if (down) {
-            EACH(at, end - begin) {
-                const VERTEX source = sources[begin + at];
-                values[source] = combined(op, values[targets[begin + at]], values[source]);
+    if (down) {
+        run_steps(steps, bounds, true, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
+            for (i64 entry = begin + thread; entry < end; entry += threads) {
+                const VERTEX source = sources[entry];
+                values[source] = combined(op, values[targets[entry]], values[source]);
             }
-        } else {
-            pass_up<VALUE>(begin, end, targets, [=](i64 entry) { return values[sources[entry]]; },
+        });
+    } else {
+        run_steps(steps, bounds, false, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
+            pass_up<VALUE>(begin, end, thread, threads, targets,
+                           [=](i64 entry) { return values[sources[entry]]; },
                            [=](VALUE one, VALUE other) { return combined(op, one, other); },
                            [=](VERTEX target, VALUE value) { combine_at(op, &values[target], value); });
-        }
+        });
     }
 }

@@ -4,12 +4,18 @@
 // stand together, and no target is a source.  All blocks must be on the GPU at the same time; on the host there is one.
 #include "arrays.cuh"
 
-// Returns when all blocks have come; `gate` holds two zeros at the start.
+// Entries of a step that one block does alone, up to this number, when the step before was as small: a barrier of
+// all blocks would take longer.
+constexpr i64 FEW = 1024;
+// Words of a gate.  Those that wait look at another line than those that come.
+constexpr int GATE = 64, ROUND = 32;
+
+// Returns when all blocks have come; `gate` holds GATE zeros at the start.
 __device__ inline void meet(u32 *gate) {
     __syncthreads();
 #ifndef LANGFORD_HOST
     if (threadIdx.x == 0) {
-        volatile u32 *round = gate + 1;
+        volatile u32 *round = gate + ROUND;
         __threadfence();
         const u32 now = *round;
         if (atomicAdd(gate, 1u) == gridDim.x - 1) {
@@ -25,13 +31,29 @@ __device__ inline void meet(u32 *gate) {
 #endif
 }
 
+// Runs body(step, thread, threads) for all steps, from the last to the first if `down`: what a step does is done before
+// the next begins.  The body's threads are numbered among those that take part.
+template <class Body> __device__ inline void run_steps(i64 steps, const i64 *bounds, bool down, u32 *gate, Body body) {
+    bool alone = false;
+    for (i64 turn = 0; turn < steps; turn++) {
+        const i64 step = down ? steps - 1 - turn : turn;
+        const bool few = bounds[2 * step + 1] - bounds[2 * step] <= FEW;
+        if (few && alone) __syncthreads();
+        else meet(gate);
+        alone = few;
+        if (!few) body(bounds[2 * step], bounds[2 * step + 1], this_thread(), all_threads());
+        else if (blockIdx.x == 0) body(bounds[2 * step], bounds[2 * step + 1], i64(threadIdx.x), i64(THREADS));
+    }
+}
+
 // Combines the terms of all entries with the same target: `update(target, value)` for each of them, or several
 // times.  A warp takes entries that stand together.
 template <class T, class Term, class Combine, class Update>
-__device__ inline void pass_up(i64 begin, i64 end, const VERTEX *targets, Term term, Combine combine, Update update) {
+__device__ inline void pass_up(i64 begin, i64 end, i64 thread, i64 threads, const VERTEX *targets, Term term,
+                               Combine combine, Update update) {
     const int lane = threadIdx.x % 32;
-    const i64 rows = (end - begin + 31) / 32, warps = all_threads() / 32, share = (rows + warps - 1) / warps;
-    const i64 first = begin + this_thread() / 32 * share * 32, last = first + share * 32 < end ? first + share * 32 : end;
+    const i64 rows = (end - begin + 31) / 32, warps = threads / 32, share = (rows + warps - 1) / warps;
+    const i64 first = begin + thread / 32 * share * 32, last = first + share * 32 < end ? first + share * 32 : end;
     // What the lower rows have left for a target that may go on.
     VERTEX open = -1;
     T rest = T(0);

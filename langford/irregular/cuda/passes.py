@@ -13,6 +13,10 @@ from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.tree import level_bounds
 from langford.kernels.cuda.program import Program
 
+GATE = 64
+"""Words in which blocks wait for each other; as in passes.cuh."""
+BLOCKS, BLOCKS_OF_MANY, MANY_STEPS = 6, 4, 16
+"""Blocks per multiprocessor, and those of a launch of many steps: fewer wait for each other in less time."""
 OPERATORS = {"add": 0, "mul": 1, "min": 2, "max": 3, "xor": 4}
 
 
@@ -32,11 +36,9 @@ class Passes:
     factors: Array | None
 
     def program(self, gpu: Gpu, file: str, **types: Any) -> Program:
-        """The program of a file for these arrays, whose blocks all are on the GPU at the same time."""
-        program = gpu.program(file, VERTEX=self.targets.dtype, **types)
-        if gpu.xp is np:
-            program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
-        return program
+        """The program of a file for these arrays."""
+        blocks = BLOCKS if len(self.bounds) < MANY_STEPS else BLOCKS_OF_MANY
+        return gpu.meeting(blocks, file, VERTEX=self.targets.dtype, **types)
 
 
 def packed(gpu: Gpu, vertices: int, steps: list[Step]) -> Passes:
@@ -72,6 +74,6 @@ def accumulate(gpu: Gpu, passes: Passes, values: Array, op: str, down: bool) -> 
     if len(passes.bounds):
         passes.program(gpu, "passes.cu", VALUE=values.dtype).launch(
             "accumulate", np.int32(OPERATORS[op]), np.int32(down), np.int64(len(passes.bounds)), passes.bounds,
-            passes.targets, passes.sources, combined, gpu.zeros(2, np.uint32),
+            passes.targets, passes.sources, combined, gpu.zeros(GATE, np.uint32),
         )  # fmt: skip
     return combined

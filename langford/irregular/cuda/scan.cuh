@@ -1,21 +1,53 @@
 // Scans in one pass: each tile of a row publishes its sum, and looks back for the sums before it (Merrill, Garland).
 //
-// Defined by the loader: VALUE.
+// Defined by the loader: VERTEX, VALUE.
 #include "operators.cuh"
 
 // Values of a thread, and of a tile, which a block scans.
-constexpr int ITEMS = 16, TILE = THREADS * ITEMS, TILE_WARPS = THREADS / 32;
-// What a tile has published.
-constexpr u32 NOTHING = 0, OWN_SUM = 1, WHOLE_SUM = 2;
+constexpr int ITEMS = 32, TILE = THREADS * ITEMS, TILE_WARPS = THREADS / 32;
+// What a tile has published, unless it is 0: its own sum, or that of itself and all before it.
+constexpr u32 OWN_SUM = 1, WHOLE_SUM = 2;
 
-// Where blocks meet.
+// What tiles publish.  A sum of 32 bits stands in one word with its state; one of 64 bits stands beside it, the
+// whole sum in another place than the own, because somebody may read that still.
 struct Tiles {
-    u32 *taken, *state;          // how many tiles blocks have begun, and what each has published
-    VALUE *own, *whole;          // its sum, and the sum of it and of all before it
+    u32 *taken;                  // how many tiles blocks have begun
+    u64 *state;                  // of each tile
+    VALUE *sums;                 // two of each tile
+
+    __device__ inline void publish(i64 tile, u32 kind, VALUE sum) const {
+        volatile u64 *word = state + tile;
+        if constexpr (sizeof(VALUE) == 4) {
+            Bits<VALUE> bits;
+            bits.value = sum;
+            *word = u64(kind) << 32 | bits.word;
+        } else {
+            *(volatile VALUE *)&sums[2 * tile + kind - 1] = sum;
+            __threadfence();
+            *word = kind;
+        }
+    }
+    // Waits until the tile has published something.
+    __device__ inline u32 read(i64 tile, VALUE &sum) const {
+        volatile u64 *at = state + tile;
+        u64 word;
+        while (!(word = *at)) {}
+        if constexpr (sizeof(VALUE) == 4) {
+            Bits<VALUE> bits;
+            bits.word = u32(word);
+            sum = bits.value;
+            return word >> 32;
+        } else {
+            __threadfence();
+            sum = *(volatile VALUE *)&sums[2 * tile + word - 1];
+            return word;
+        }
+    }
 };
 
 // The combination of the values of this and of all lower lanes.
 template <class Operator> __device__ inline VALUE up_to_lane(VALUE value, int lane) {
+#pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
         const VALUE lower = of_lane(value, lane < distance ? lane : lane - distance);
         if (lane >= distance) value = Operator::of(lower, value);
@@ -23,22 +55,15 @@ template <class Operator> __device__ inline VALUE up_to_lane(VALUE value, int la
     return value;
 }
 
-// The combination of all tiles before this one, by a warp.  A tile before it has been begun by a block that waits
-// for nobody after it, so this ends.
+// The combination of all tiles before this one, by a warp.  Each of them was begun by a block that waits for
+// earlier tiles only, so this ends.
 template <class Operator> __device__ inline VALUE before_tile(const Tiles &tiles, i64 tile, int lane) {
-    volatile u32 *state = tiles.state;
-    volatile VALUE *own = tiles.own, *whole = tiles.whole;
     VALUE before = Operator::neutral();
     for (i64 last = tile - 1;; last -= 32) {
-        const i64 other = last - lane;
-        u32 published = WHOLE_SUM;
+        u32 kind = WHOLE_SUM;
         VALUE sum = Operator::neutral();
-        if (other >= 0) {
-            while ((published = state[other]) == NOTHING) {}
-            __threadfence();
-            sum = published == WHOLE_SUM ? whole[other] : own[other];
-        }
-        const u32 wholes = __ballot_sync(ALL_LANES, published == WHOLE_SUM);
+        if (last >= lane) kind = tiles.read(last - lane, sum);
+        const u32 wholes = __ballot_sync(ALL_LANES, kind == WHOLE_SUM);
         // Higher lanes are earlier tiles: those behind the first whole sum are in it.
         if (wholes && lane >= __ffsll(wholes)) sum = Operator::neutral();
         for (int distance = 16; distance; distance /= 2) sum = Operator::of(of_lane(sum, lane ^ distance), sum);
@@ -47,8 +72,14 @@ template <class Operator> __device__ inline VALUE before_tile(const Tiles &tiles
     }
 }
 
-// sums[k + 1] = load(0) ∘ … ∘ load(k), and sums[0] is neutral.
-template <class Operator, class Load> __device__ inline void scan(i64 count, const Tiles &tiles, VALUE *sums, Load load) {
+// sums[k + 1] is the combination of the values of steps 0 … k, and sums[0] is neutral.  places(first, place) tells for
+// step first + 32·k, of which a lane has each 32nd, the place of its value in place[k]: a vertex, NO_VALUE, or
+// undone(vertex) for the inverse.
+constexpr VERTEX NO_VALUE = -1;
+__device__ inline VERTEX undone(VERTEX vertex) { return -2 - vertex; }
+
+template <class Operator, class Places>
+__device__ inline void scan(i64 count, const Tiles &tiles, const VALUE *from, VALUE *sums, Places places) {
     __shared__ VALUE of_warp[TILE_WARPS], before_all;
     __shared__ u32 ticket;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -59,9 +90,15 @@ template <class Operator, class Load> __device__ inline void scan(i64 count, con
         __syncthreads();
         const i64 tile = ticket, first = tile * TILE + warp * 32 * ITEMS + lane;
         if (tile * TILE >= count) return;
+        VERTEX place[ITEMS];
         VALUE values[ITEMS];
+        places(first, place);
 #pragma unroll
-        for (int k = 0; k < ITEMS; k++) values[k] = first + 32 * k < count ? load(first + 32 * k) : Operator::neutral();
+        for (int k = 0; k < ITEMS; k++) {
+            values[k] = Operator::neutral();
+            if (place[k] != NO_VALUE) values[k] = from[place[k] < 0 ? undone(place[k]) : place[k]];
+            if (place[k] < NO_VALUE) values[k] = Operator::inverse(values[k]);
+        }
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) values[k] = up_to_lane<Operator>(values[k], lane);
         VALUE carry = Operator::neutral();
@@ -78,17 +115,11 @@ template <class Operator, class Load> __device__ inline void scan(i64 count, con
             const VALUE own = of_lane(up_to, TILE_WARPS - 1);
             VALUE before = Operator::neutral();
             if (tile) {
-                if (lane == 0) {
-                    *(volatile VALUE *)&tiles.own[tile] = own;
-                    __threadfence();
-                    *(volatile u32 *)&tiles.state[tile] = OWN_SUM;
-                }
+                if (lane == 0) tiles.publish(tile, OWN_SUM, own);
                 before = before_tile<Operator>(tiles, tile, lane);
             }
             if (lane == 0) {
-                *(volatile VALUE *)&tiles.whole[tile] = Operator::of(before, own);
-                __threadfence();
-                *(volatile u32 *)&tiles.state[tile] = WHOLE_SUM;
+                tiles.publish(tile, WHOLE_SUM, Operator::of(before, own));
                 before_all = before;
             }
             // From here on what the lower warps have.

@@ -7,41 +7,37 @@
 constexpr int FORWARD = 1, DIVIDE = 2, BACKWARD = 4;
 
 // Takes the right sides b into x, both [n, columns], and solves: Lz = b forwards, division by the pivots, Lᵀx = z
-// backwards.  The steps have a factor for each entry.  gate: three zeros; the third becomes 1 where b has a number
-// that is not finite.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 8)
+// backwards.  The steps have a factor for each entry.  gate: GATE zeros; the last becomes 1 where b has a number that
+// is not finite.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
 solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX *targets, const VERTEX *sources,
       const double *factors, const double *pivots, const double *b, double *x, u32 *gate) {
     EACH(at, n * columns) {
         const double number = b[at];
-        if (!(number - number == 0)) gate[2] = 1;
+        if (!(number - number == 0)) gate[GATE - 1] = 1;
         x[at] = number;
     }
     if (parts & FORWARD) {
-        for (i64 step = 0; step < steps; step++) {
-            meet(gate);
+        run_steps(steps, bounds, false, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
             for (i64 column = 0; column < columns; column++) {
-                pass_up<double>(bounds[2 * step], bounds[2 * step + 1], targets,
+                pass_up<double>(begin, end, thread, threads, targets,
                                 [=](i64 entry) { return factors[entry] * x[sources[entry] * columns + column]; },
                                 [](double one, double other) { return one + other; },
                                 [=](VERTEX target, double sum) { add_atomically(&x[target * columns + column], sum); });
             }
-        }
+        });
     }
     if (parts & DIVIDE) {
         meet(gate);
         EACH(at, n * columns) x[at] /= pivots[columns == 1 ? at : at / columns];
     }
     if (parts & BACKWARD) {
-        for (i64 step = steps - 1; step >= 0; step--) {
-            meet(gate);
-            const i64 begin = bounds[2 * step], size = bounds[2 * step + 1] - begin;
-            EACH(piece, size * columns) {
-                const i64 at = columns == 1 ? piece : piece / columns, column = piece - at * columns;
-                x[sources[begin + at] * columns + column] +=
-                    factors[begin + at] * x[targets[begin + at] * columns + column];
+        run_steps(steps, bounds, true, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
+            for (i64 piece = begin * columns + thread; piece < end * columns; piece += threads) {
+                const i64 entry = columns == 1 ? piece : piece / columns, column = piece - entry * columns;
+                x[sources[entry] * columns + column] += factors[entry] * x[targets[entry] * columns + column];
             }
-        }
+        });
     }
 }
 

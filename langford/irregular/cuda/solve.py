@@ -10,7 +10,7 @@ import numpy as np
 from langford.irregular.arrays import Array
 from langford.irregular.compression import compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.cuda.passes import Passes, by_levels, packed
+from langford.irregular.cuda.passes import GATE, Passes, by_levels, packed
 from langford.irregular.cuda.tree import level_bounds
 
 PARTS = {"forward": 1, "backward": 4, "solve": 7}
@@ -33,7 +33,7 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
     None when b has a number that is not finite.
     """
     b = gpu.put(b, np.float64)
-    x, gate = gpu.xp.empty_like(b), gpu.zeros(3, np.uint32)
+    x, gate = gpu.xp.empty_like(b), gpu.zeros(GATE, np.uint32)
     if b.size:
         factors = pivots if passes.factors is None else passes.factors
         sizes = np.int64(len(b)), np.int64(b.size // len(b)), np.int64(len(passes.bounds))
@@ -41,7 +41,7 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
             "solve", np.int32(PARTS[what]), *sizes, passes.bounds, passes.targets, passes.sources, factors, pivots,
             b, x, gate,
         )  # fmt: skip
-    return None if int(gate[2]) else x
+    return None if int(gate[GATE - 1]) else x
 
 
 # -- for arrays of CuPy -----------------------------------------------------------------------

@@ -1,26 +1,32 @@
 // Accumulations over trees by scans: in preorder, where a subtree is a range, and along the Euler tour.
 //
-// Defined by the loader: VERTEX, VALUE.  `order` are the vertices in preorder; where `renamed` is 0 they have these
-// numbers already, and nobody reads it.  `size` and `depth` stand in preorder too.  An operator is 0, addition, or
-// the second one of operators.cuh.
+// Defined by the loader: VERTEX, VALUE.  `order` are the vertices in preorder, and `number` the number of each there;
+// where `renamed` is 0 all have their own, and nobody reads these.  An operator is 0, addition, or the second one of
+// operators.cuh.  `states`: zeros, one for all tiles and one for each; `tile_sums`: two for each tile.
 #include "scan.cuh"
 
-__device__ inline Tiles tiles_at(i64 count, u32 *states, VALUE *tile_sums) {
-    return {states, states + 1, tile_sums, tile_sums + (count + TILE - 1) / TILE};
+__device__ inline Tiles tiles_at(u64 *states, VALUE *tile_sums) {
+    return {reinterpret_cast<u32 *>(states), states + 1, tile_sums};
 }
 
 template <class Operator>
 __device__ inline void scan_row(i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums,
                                 const Tiles &tiles) {
-    if (renamed) scan<Operator>(n, tiles, sums, [=](i64 at) { return values[order[at]]; });
-    else scan<Operator>(n, tiles, sums, [=](i64 at) { return values[at]; });
+    scan<Operator>(n, tiles, values, sums, [=](i64 first, VERTEX (&place)[ITEMS]) {
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) {
+            const i64 step = first + 32 * k;
+            place[k] = step < n ? VERTEX(step) : NO_VALUE;
+            if (renamed && step < n) place[k] = order[step];
+        }
+    });
 }
 
-// The values in preorder, or in any other order.  `states`: a zero and one for each tile; `tile_sums`: two for each.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 1)
-scan_vertices(int op, i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums, u32 *states,
+// The values in preorder, or in any other order.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 2)
+scan_vertices(int op, i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums, u64 *states,
               VALUE *tile_sums) {
-    const Tiles tiles = tiles_at(n, states, tile_sums);
+    const Tiles tiles = tiles_at(states, tile_sums);
     if (op == 0) scan_row<Addition>(n, renamed, order, values, sums, tiles);
     else scan_row<Second>(n, renamed, order, values, sums, tiles);
 }
@@ -31,21 +37,32 @@ template <class Operator>
 __device__ inline void scan_steps(i64 steps, const u32 *entering, const VERTEX *entered, int renamed,
                                   const VERTEX *order, int undo, const VERTEX *closing, const VALUE *values,
                                   VALUE *sums, const Tiles &tiles) {
-    scan<Operator>(steps, tiles, sums, [=](i64 step) {
-        const u32 word = entering[step / 32], bit = 1u << step % 32;
-        if (!(word & bit) && !undo) return Operator::neutral();
-        const i64 before = entered[step / 32] + __popc(word & (bit - 1));
-        if (word & bit) return values[renamed ? i64(order[before]) : before];
-        return Operator::inverse(values[closing[step - before]]);
+    scan<Operator>(steps, tiles, values, sums, [=](i64 first, VERTEX (&place)[ITEMS]) {
+        static_assert(ITEMS == 32, "a lane fetches the word of a row");
+        const int lane = first % 32;
+        const i64 word = first / 32 + lane;
+        const bool there = word * 32 < steps;
+        const u32 bits = there ? entering[word] : 0;
+        const VERTEX before = there ? entered[word] : 0;
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) {
+            const i64 step = first + 32 * k;
+            const u32 row = of_lane(bits, k);
+            const i64 rank = of_lane(before, k) + __popc(row & ((1u << lane) - 1));
+            const bool enters = row >> lane & 1;
+            place[k] = enters ? VERTEX(rank) : NO_VALUE;
+            if (enters && renamed) place[k] = order[rank];
+            if (!enters && undo && step < steps) place[k] = undone(closing[step - rank]);
+        }
     });
 }
 
 // Steps that enter a vertex have its value; steps that leave one the inverse if `undo`, the vertices in the order
 // `closing`.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 1)
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 2)
 scan_tour(int op, i64 steps, const u32 *entering, const VERTEX *entered, int renamed, const VERTEX *order, int undo,
-          const VERTEX *closing, const VALUE *values, VALUE *sums, u32 *states, VALUE *tile_sums) {
-    const Tiles tiles = tiles_at(steps, states, tile_sums);
+          const VERTEX *closing, const VALUE *values, VALUE *sums, u64 *states, VALUE *tile_sums) {
+    const Tiles tiles = tiles_at(states, tile_sums);
     if (op == 0) {
         scan_steps<Addition>(steps, entering, entered, renamed, order, undo, closing, values, sums, tiles);
     } else {
@@ -58,23 +75,24 @@ __device__ inline VALUE left(int op, VALUE whole, VALUE part) {
 }
 
 // Of each vertex what its subtree has, from the sums in preorder, or along the tour.
-extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ order,
+extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                          const VERTEX *__restrict__ size, const VERTEX *__restrict__ depth,
                                          const VALUE *__restrict__ sums, VALUE *__restrict__ out) {
-    EACH(at, n) {
-        const i64 begin = by_tour ? 2 * at - depth[at] : at;
-        const i64 end = by_tour ? begin + 2 * i64(size[at]) - 1 : at + size[at];
-        out[renamed ? i64(order[at]) : at] = left(op, sums[end], sums[begin]);
+    EACH(vertex, n) {
+        const i64 at = renamed ? i64(number[vertex]) : vertex, below = size[vertex];
+        const i64 begin = by_tour ? 2 * at - depth[vertex] : at;
+        const i64 end = by_tour ? begin + 2 * below - 1 : at + below;
+        out[vertex] = left(op, sums[end], sums[begin]);
     }
 }
 
 // Of each vertex what the path from its root has: along the tour the sum as it is entered, in preorder what has
 // been entered without what has been left (`closed`, sums over the vertices as they are left).
-extern "C" __global__ void read_paths(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ order,
+extern "C" __global__ void read_paths(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                       const VERTEX *__restrict__ depth, const VALUE *__restrict__ sums,
                                       const VALUE *__restrict__ closed, VALUE *__restrict__ out) {
-    EACH(at, n) {
-        const VALUE path = by_tour ? sums[2 * at - depth[at] + 1] : left(op, sums[at + 1], closed[at - depth[at]]);
-        out[renamed ? i64(order[at]) : at] = path;
+    EACH(vertex, n) {
+        const i64 at = renamed ? i64(number[vertex]) : vertex, above = depth[vertex];
+        out[vertex] = by_tour ? sums[2 * at - above + 1] : left(op, sums[at + 1], closed[at - above]);
     }
 }

@@ -12,7 +12,7 @@ from langford.irregular.compression import compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.passes import OPERATORS, Passes, accumulate, by_levels, packed
 
-TILE = 4096
+TILE = 8192
 """Values that a block scans at once; as in scan.cuh."""
 
 
@@ -21,27 +21,31 @@ class GpuTree:
 
     Attributes:
         renamed: whether the numbers of the vertices are others than those in preorder.
-        order: the vertices in preorder, int32[n], or int64 where 32 bits are too few.
-        size, depth: vertices of their subtrees, and edges up to their roots, in preorder, [n].
+        number: of each vertex in preorder, int32[n], or int64 where 32 bits are too few.
+        order: the vertices in preorder, [n].
+        size, depth: of each vertex: vertices of its subtree, and edges up to its root, [n].
     """
 
     def __init__(self, gpu: Gpu, tree: Any) -> None:
         xp, n = gpu.xp, len(tree)
         self._gpu, self._tree = gpu, tree
         kind = offset_type(n)
-        numbers = xp.arange(n, dtype=kind)
-        self.renamed = bool((tree.preorder != numbers).any())
+        self.number, self.size, self.depth = (
+            known.astype(kind, copy=False) for known in (tree.preorder, tree.size, tree.depth)
+        )
+        vertices = xp.arange(n, dtype=kind)
+        self.renamed = bool((self.number != vertices).any())
         self.order = xp.empty(n, kind)
-        self.order[tree.preorder] = numbers
-        self.size, self.depth = tree.size[self.order].astype(kind), tree.depth[self.order].astype(kind)
+        self.order[self.number] = vertices
 
     @cached_property
     def closing(self) -> Array:
         """The vertices in the order in which the Euler tour leaves them, [n]."""
-        xp, n = self._gpu.xp, len(self.order)
-        closing = xp.empty_like(self.order)
+        closing = self._gpu.xp.empty_like(self.order)
         # Before a vertex is left, all that were left as it was entered, and all below it.
-        closing[xp.arange(n) - self.depth + self.size - 1] = self.order
+        closing[self.number - self.depth + self.size - 1] = self._gpu.xp.arange(
+            len(self.order), dtype=closing.dtype
+        )
         return closing
 
     @cached_property
@@ -49,7 +53,7 @@ class GpuTree:
         """The Euler tour: bit k says whether step k enters a vertex, uint32[·]; how many do before each word."""
         xp, n = self._gpu.xp, len(self.order)
         enters = xp.zeros(-(-2 * n // 32) * 32, np.uint32)
-        enters[2 * xp.arange(n) - self.depth] = 1
+        enters[2 * self.number.astype(np.int64) - self.depth] = 1
         rows = enters.reshape(-1, 32)
         counts = rows.sum(axis=1, dtype=np.int64)
         words = (rows << xp.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
@@ -81,7 +85,7 @@ def by_scans(gpu: Gpu, tree: GpuTree, values: Array, op: str, by_tour: bool, dow
         )  # fmt: skip
     else:
         sums = _scanned(gpu, program, "scan_vertices", number, n, values, renamed, tree.order)
-    head = number, np.int64(n), np.int32(by_tour), renamed, tree.order
+    head = number, np.int64(n), np.int32(by_tour), renamed, tree.number
     if down:
         closed = sums
         if not by_tour:
@@ -96,7 +100,7 @@ def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, value
     """The sums of a scan over so many steps, [length + 1]; ``row`` tells which value each step has."""
     tiles = -(-length // TILE)
     sums, tile_sums = (gpu.xp.empty(count, values.dtype) for count in (length + 1, 2 * tiles))
-    program.launch(name, op, np.int64(length), *row, values, sums, gpu.zeros(tiles + 1, np.uint32), tile_sums)
+    program.launch(name, op, np.int64(length), *row, values, sums, gpu.zeros(tiles + 1, np.uint64), tile_sums)
     return sums
 
 
