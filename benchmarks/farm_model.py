@@ -6,8 +6,8 @@
 A real server, and workers that are processes: each leases a batch over HTTP, waits as long as its tasks would
 take, and delivers.  Waiting, because workers of a farm have cores of their own, and here they would take those of
 the server.  One worker alone tells what the model is given: a round trip is what a request takes besides the
-server's work, and that work is the processor time of the server, because its requests take turns at that.  Then 2, 4
-and 8 workers are measured.  The turns are interleaved, and the figures are medians over them.
+server's work, and that work is the processor time of the server, because its requests take turns at that.  Then
+2, 4 and 8 workers are measured.  The turns are interleaved, and the figures are medians over them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from db import Delivery
 from db.states import Role
 from jobs.farm.client import RemoteCampaign
 from jobs.identity import Identity
-from jobs.throughput import Farm, throughput
+from jobs.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult
 
 WORKERS = (2, 4, 8)
@@ -148,25 +148,35 @@ def main() -> None:
         orders.recv()
     server = psutil.Process(process.pid)
     table = Table(
-        "tasks", "workers", "predicted, tasks/s", "measured", "ratio", "limited by", "server per batch, ms"
-    )
+        "tasks", "workers", "at most, tasks/s", "expected", "measured", "of expected", "limited by",
+        "server per batch, ms",
+    )  # fmt: skip
     for batch, task in SETTINGS:
-        turns: dict[int, list[tuple[float, float, str, float]]] = {number: [] for number in WORKERS}
+        turns: dict[int, list[tuple[Throughput, Turn]]] = {number: [] for number in WORKERS}
         for _ in range(arguments.turns):
             alone = turn(server, workers[:1], batch, task, arguments.seconds)
             for number in WORKERS:
                 pace = throughput(described(alone, number, batch, task))
-                seen = turn(server, workers[:number], batch, task, arguments.seconds)
-                limit = "server" if pace.saturates_at is not None and number >= pace.saturates_at else "workers"
-                turns[number].append((pace.tasks_per_second, seen.pace, limit, seen.served))
+                turns[number].append((pace, turn(server, workers[:number], batch, task, arguments.seconds)))
         for number, rows in turns.items():
-            predicted, measured, ratio, served_ms = (
+            most, expected, measured, ratio, served_ms = (
                 statistics.median(values)
-                for values in zip(*((p, m, m / p, 1000 * s) for p, m, _, s in rows), strict=True)
-            )
+                for values in zip(
+                    *(
+                        (
+                            pace.tasks_per_second, pace.expected_tasks_per_second, seen.pace,
+                            seen.pace / pace.expected_tasks_per_second, 1000 * seen.served,
+                        )
+                        for pace, seen in rows
+                    ),
+                    strict=True,
+                )
+            )  # fmt: skip
+            saturates_at = rows[0][0].saturates_at
             table.row(
-                f"batches of {batch}, {1000 * task:g} ms each", number, f"{predicted:,.1f}", f"{measured:,.1f}",
-                f"{ratio:.2f}", statistics.mode(row[2] for row in rows), f"{served_ms:.1f}",
+                f"batches of {batch}, {1000 * task:g} ms each", number, f"{most:,.1f}", f"{expected:,.1f}",
+                f"{measured:,.1f}", f"{ratio:.2f}",
+                "server" if saturates_at and number >= saturates_at else "workers", f"{served_ms:.1f}",
             )  # fmt: skip
     for orders in workers:
         orders.send(None)

@@ -40,12 +40,16 @@ class Throughput:
     """The pace of a farm.
 
     Attributes:
-        tasks_per_second: of all workers, in the long run.
+        tasks_per_second: of all workers, in the long run, when requests never come at the same time unless they
+            must: the most that the farm can do.
+        expected_tasks_per_second: when requests come at times that have nothing to do with each other, so that some
+            wait although the server is not busy all the time.
         critical: the events of the cycle that sets it.
         saturates_at: the number of workers from which on the server sets it; None when it never does.
     """
 
     tasks_per_second: float
+    expected_tasks_per_second: float
     critical: list[str]
     saturates_at: int | None
 
@@ -82,7 +86,23 @@ def throughput(farm: Farm) -> Throughput:
         raise BadFarm("nothing takes any time in this farm: give --task-seconds, or what the server takes")
     served = lease + result
     saturates_at = ceil((served + away) / served) if served else None
-    return Throughput(float(farm.workers * farm.batch / period.value), period.critical, saturates_at)
+    most = float(farm.workers * farm.batch / period.value)
+    expected = farm.batch * _batches_per_second(farm.workers, float(served), float(away))
+    return Throughput(most, min(expected, most), period.critical, saturates_at)
+
+
+def _batches_per_second(workers: int, served: float, away: float) -> float:
+    """The pace of workers that are served by one server and then away, for random times of these means.
+
+    Exact for a server that shares itself among the requests that it has, by mean value analysis: a worker that
+    comes meets as many as there would be without it (Reiser, Lavenberg).
+    """
+    present, pace = 0.0, 0.0
+    for number in range(1, workers + 1):
+        response = served * (1 + present)
+        pace = number / (away + response)
+        present = pace * response
+    return pace
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ def socket_of(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
-        # Its connections inherit it.  Without it an answer, which is sent in two parts, waits for the 40 ms that the
-        # other side may take to acknowledge the first one.
+        # Its connections inherit it.  Without it an answer, which is sent in two parts, waits for the 40 ms that
+        # the other side may take to acknowledge the first one.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except (OSError, UnicodeError) as error:

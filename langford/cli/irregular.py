@@ -159,7 +159,8 @@ def farm(
     if as_json:
         display.print_json({**asdict(described), **pace.document()})
         return
-    print(f"{pace.tasks_per_second:,.4g} tasks per second with {described.workers:,} workers")
+    print(f"{pace.tasks_per_second:,.4g} tasks per second at most with {described.workers:,} workers")
+    print(f"  expected    {pace.expected_tasks_per_second:,.4g}, because requests that come at once wait")
     shown = ", ".join(pace.critical[:4]) + (", …" if len(pace.critical) > 4 else "")
     print(f"  limited by  {shown}")
     if pace.saturates_at is not None:

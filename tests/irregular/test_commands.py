@@ -71,6 +71,7 @@ def test_farm(call: Call, tmp_path: Path) -> None:
     assert told["tasks_per_second"] == 4 / 0.1
     assert told["critical"] == ["results of worker 1", "lease of worker 1", "batch of worker 1"]
     assert told["saturates_at"] == 13
+    assert 0.95 * 40 < told["expected_tasks_per_second"] < 40
     assert "the server is the limit from 13 workers" in call("farm", "--task-seconds", "0.09")[1]
     code, out, _ = call("farm", "--gpu", "2,1,3,0.5")
     assert code == 0

@@ -218,6 +218,24 @@ def test_a_farm_is_as_fast_as_its_simulation(farm: Farm) -> None:
         assert len(pace.critical) == 3
 
 
+@pytest.mark.parametrize("workers", [1, 3, 5, 30])
+def test_requests_at_random_times_are_as_slow_as_in_a_simulation(workers: int) -> None:
+    farm = Farm(workers, 2, 0.01, 3, 3, 1)
+    random, rounds = np.random.default_rng(workers), 60_000
+    served, away = random.exponential(0.006, rounds), random.exponential(0.022, rounds + workers)
+    arrivals = away[:workers].tolist()
+    heapq.heapify(arrivals)
+    free = 0.0
+    for turn in range(rounds):
+        free = max(free, heapq.heappop(arrivals)) + served[turn]
+        heapq.heappush(arrivals, free + away[workers + turn])
+    pace = throughput(farm)
+    assert rounds * farm.batch / free == pytest.approx(pace.expected_tasks_per_second, rel=0.02)
+    assert pace.expected_tasks_per_second <= pace.tasks_per_second
+    if workers == 5:
+        assert pace.expected_tasks_per_second < 0.85 * pace.tasks_per_second
+
+
 def simulated_streams(pipeline: Pipeline, streams: int, launches: int = 6000) -> float:
     """Launches per second: each step takes one stream at a time, in turn."""
     steps = [value / 1000 for value in vars(pipeline).values()]
