@@ -1,7 +1,8 @@
 """Speed of the irregular problems, on one core or on GPU 0: the tables of irregular.md.
 
-    python benchmarks/irregular.py search treefix solve cycles states accuracy
-    python benchmarks/irregular.py search treefix solve cycles --device cuda
+    python benchmarks/irregular.py search treefix sizes grids solve cycles states accuracy
+    python benchmarks/irregular.py treefix sizes grids scan solve accuracy --device cuda
+    python benchmarks/irregular.py search largest --device cuda --figures benchmarks/figures/search-gteps.json
 
 Arrays are where the device wants them before the clock starts, kernels are compiled, times are medians: on a core
 those of the processor, on a GPU those of the clock.  "share" is the bytes that a method cannot avoid to move per
@@ -11,81 +12,27 @@ second, as a share of what a copy moves on the same device.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
-from fractions import Fraction
+import json
+from pathlib import Path
 from typing import Any
 
+import irregular_trees
 import numpy as np
-from table import Table, Timing, require_published, timed
+from irregular_bench import Bench
+from table import Table, require_published
 
 from langford import irregular
 from langford.irregular.arrays import on_host
 from langford.irregular.client_server import Scenario, Transition
 from langford.irregular.sequential_cycles import howard, yto
-from langford.irregular.tree import broom, chain, random_tree, star
 from langford.problem import Problem
 from langford.reference import published
 
 ROOTS, SCALES = {"cpu": 16, "cuda": 64}, {"cpu": (16, 18, 20, 22), "cuda": (20, 22, 24)}
 LARGEST_SCALE = 26
 """Of a search of its own: its edges fill most of the memory of a GPU while the graph is made."""
-DEEP = 20_000
-"""Levels of a tree above which a GPU, with a launch for each, is not timed by levels."""
 STATES = {"cpu": (11, 12), "cuda": (12, 15, 16)}
 """n of the counts by states."""
-SIZES = {"cpu": (2**22, 10**6), "cuda": (2**24, 10**7)}
-"""Vertices of the trees, and of the matrices."""
-
-
-class Bench:
-    """A device: where arrays go, and when what was started is done.
-
-    Attributes:
-        xp: numpy or cupy.
-        device: "cpu" or "cuda".
-        quick: smaller sizes, for a test of the program.
-    """
-
-    def __init__(self, device: str, quick: bool) -> None:
-        self.xp: Any = np
-        self.device, self.quick = device, quick
-        if device == "cuda":
-            import cupy
-
-            self.xp = cupy
-        source = self.xp.zeros(2**20 if quick else 2**26, np.int64)
-        copies = self.timed(5, source.copy)
-        self.bandwidth = 2 * source.nbytes / copies.median
-
-    def put(self, array: Any) -> Any:
-        """The array on the device."""
-        return self.xp.asarray(array)
-
-    def timed(self, runs: int, action: Callable[[], Any], warm: bool = False) -> Timing[Any]:
-        """Time an action; once before for the compiler, unless that has its code already."""
-
-        def whole() -> Any:
-            outcome = action()
-            if self.xp is not np:
-                self.xp.cuda.Device().synchronize()
-            return outcome
-
-        if not warm:
-            whole()
-        if self.xp is not np:
-            return timed(runs, whole)
-        # Time of the processor: other programs on the machine take none of it.
-        seconds = []
-        for _ in range(runs):
-            started = time.process_time()
-            outcome = action()
-            seconds.append(time.process_time() - started)
-        return Timing(tuple(seconds), outcome)
-
-    def share(self, moved: int, seconds: float) -> str:
-        """Bytes that must be moved per second, as a share of what a copy moves."""
-        return f"{moved / seconds / self.bandwidth:.0%}"
 
 
 def search(bench: Bench) -> None:
@@ -115,6 +62,7 @@ def searches(bench: Bench, scales: tuple[int, ...]) -> None:
             seconds.append(taken.median)
             edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
         slowness = np.mean([taken / count for taken, count in zip(seconds, edges, strict=True)])
+        bench.figures.setdefault("gteps", {})[str(scale)] = float(1e-9 / slowness)
         # The parents are written; a bitmap of the reached is read and written.
         moved = 4 * (1 << scale) + (1 << scale) // 4
         median = float(np.median(seconds))
@@ -135,60 +83,6 @@ def directions(bench: Bench, scale: int) -> None:
     for number, (down, up, auto) in enumerate(zip(*ways, strict=True)):
         table.row(number, *(f"{level.inspected:,}" for level in (down, up, auto)), auto.direction)
     table.row("total", *(f"{sum(level.inspected for level in levels):,}" for levels in ways), "")
-
-
-def treefix(bench: Bench) -> None:
-    """Leaffix of int32 by every method, on several shapes."""
-    n = 2**12 if bench.quick else SIZES[bench.device][0]
-    table = Table("tree", "method", "ms", "share of 12 bytes per vertex")
-    random = np.random.default_rng(1)
-    shapes = {
-        "star": star(n), "chain": chain(n), "broom": broom(n, n // 2), "random, 3 children": random_tree(n),
-        "random, labels at random": relabelled(random_tree(n), random),
-    }  # fmt: skip
-    for name, parent in shapes.items():
-        tree = irregular.Tree(bench.put(parent))
-        values = bench.put(random.integers(-9, 10, n).astype(np.int32))
-        expected = irregular.leaffix(tree, values, "add")
-        for method in ("levels", "preorder", "euler", "compression"):
-            if method == "levels" and bench.device == "cuda" and tree.height > DEEP:
-                continue
-            taken = bench.timed(3, lambda: irregular.leaffix(tree, values, "add", method))
-            if not bool((taken.outcome == expected).all()):
-                raise SystemExit(f"{method} is wrong on {name}")
-            table.row(name, method, f"{1000 * taken.median:.3g}", bench.share(12 * n, taken.median))
-
-
-def relabelled(parent: Any, random: Any) -> Any:
-    """The same tree with its vertices renamed at random."""
-    names = random.permutation(len(parent)).astype(parent.dtype)
-    renamed = np.empty_like(parent)
-    renamed[names] = names[parent]
-    return renamed
-
-
-def solve(bench: Bench) -> None:
-    """Matrices of trees: one right side, by both methods."""
-    n = 10_000 if bench.quick else SIZES[bench.device][1]
-    table = Table("tree", "height", "method", "prepared in s", "ms", "share of 40 bytes per vertex")
-    random = np.random.default_rng(1)
-    for factor in ("star", 0.0, 0.05, 0.5, "chain"):
-        parent = {"star": star, "chain": chain}[factor](n) if isinstance(factor, str) else random_tree(n, factor)
-        edge = bench.put(random.uniform(-1, 1, n))
-        strength = np.bincount(parent, minlength=n).astype(float)
-        matrix = irregular.TreeMatrix(bench.put(parent), bench.put(strength + 2.0), edge)
-        b = bench.put(random.normal(size=n))
-        for method in ("levels", "compression"):
-            if method == "levels" and bench.device == "cuda" and matrix.tree.height > DEEP:
-                continue
-            started = time.process_time()
-            matrix.solve(b, method)
-            first = time.process_time() - started
-            taken = bench.timed(3, lambda: matrix.solve(b, method))
-            table.row(
-                factor, f"{matrix.tree.height:,}", method, f"{max(first - taken.median, 0):.2f}",
-                f"{1000 * taken.median:.3g}", bench.share(40 * n, taken.median),
-            )  # fmt: skip
 
 
 def scenarios(clients: int) -> list[Scenario]:
@@ -254,34 +148,8 @@ def states(bench: Bench) -> None:
         )  # fmt: skip
 
 
-def accuracy(bench: Bench) -> None:
-    """Defour and Marin's figure 10: a chain of 10,000 numbers of a given condition, in single precision."""
-    table = Table("condition", "rootfix levels", "euler", "preorder", "leaffix levels", "euler", "preorder")
-    n = 1000 if bench.quick else 10_000
-    tree = irregular.Tree(bench.put(chain(n)))
-    for power in range(1, 11):
-        worst = np.zeros(6)
-        for seed in range(5):
-            random = np.random.default_rng(100 * power + seed)
-            values = random.normal(size=n).astype(np.float32)
-            # The last numbers bring the sum down to Σ|w| / condition.
-            for place in range(n - 8, n):
-                values[place] = np.float32(-float(sum(map(Fraction, map(float, values[:place])))))
-                if place == n - 1:
-                    values[place] += np.float32(np.abs(values).sum() / 10.0**power)
-            exact = float(sum(map(Fraction, map(float, values))))
-            errors = []
-            for fix, end in ((irregular.rootfix, n - 1), (irregular.leaffix, 0)):
-                for method in ("levels", "euler", "preorder"):
-                    result = fix(tree, bench.put(values), "add", method)
-                    errors.append(abs(float(result[end]) - exact) / abs(exact))
-            worst = np.maximum(worst, errors)
-        table.row(f"10^{power}", *(f"{error:.1e}" for error in worst))
-
-
 SECTIONS = {
-    "search": search, "largest": largest, "treefix": treefix, "solve": solve, "cycles": cycles, "states": states,
-    "accuracy": accuracy,
+    "search": search, "largest": largest, "cycles": cycles, "states": states, **irregular_trees.SECTIONS,
 }  # fmt: skip
 
 
@@ -291,6 +159,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="+", choices=SECTIONS)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--quick", action="store_true", help="small sizes: try the program")
+    parser.add_argument("--figures", type=Path, help="add what pictures show to this JSON file")
     arguments = parser.parse_args()
     bench = Bench(arguments.device, arguments.quick)
     print(f"copy: {bench.bandwidth / 1e9:.1f} GB/s read and written\n")
@@ -298,6 +167,11 @@ def main() -> None:
         print(f"## {name}\n")
         SECTIONS[name](bench)
         print()
+    if arguments.figures:
+        kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
+        for name, values in bench.figures.items():
+            kept.setdefault(name, {}).update(values)
+        arguments.figures.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

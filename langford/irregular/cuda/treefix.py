@@ -96,6 +96,15 @@ def by_scans(gpu: Gpu, tree: GpuTree, values: Array, op: str, by_tour: bool, dow
     return out
 
 
+def scanned(gpu: Gpu, values: Array, op: str) -> Array:
+    """The combinations of no value, of the first one, of the first two, …, [n + 1]; ``op``: "add", for integers
+    "xor", for floats "mul"."""
+    values = gpu.put(values, values.dtype)
+    program = gpu.program("treefix.cu", VERTEX=offset_type(len(values)), VALUE=values.dtype)
+    number, nowhere = np.int32(OPERATORS[op]), gpu.xp.empty(0, offset_type(len(values)))
+    return _scanned(gpu, program, "scan_vertices", number, len(values), values, np.int32(0), nowhere)
+
+
 def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
     """The sums of a scan over so many steps, [length + 1]; ``row`` tells which value each step has."""
     tiles = -(-length // TILE)
@@ -110,6 +119,11 @@ def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, value
 def tree_on_gpu(tree: Any) -> GpuTree:
     """What the GPU of a Tree reads of it."""
     return GpuTree(gpu_of(tree.above), tree)
+
+
+def running_sums(values: Array) -> Array:
+    """The sums of no value, of the first one, of the first two, … on the GPU of the values, [n + 1]."""
+    return scanned(gpu_of(values), values, "add")
 
 
 def treefix_on_gpu(tree: Any, values: Array, op: str, method: str, down: bool) -> Array:

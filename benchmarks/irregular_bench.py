@@ -1,0 +1,81 @@
+"""What the benchmarks of the irregular problems measure on: one core, or GPU 0."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from table import Timing, timed
+
+CALLS = 10
+"""Calls behind each other of which the mean is taken."""
+
+
+class Bench:
+    """A device: where arrays go, and when what was started is done.
+
+    Attributes:
+        xp: numpy or cupy.
+        device: "cpu" or "cuda".
+        quick: smaller sizes, for a test of the program.
+        bandwidth: bytes per second that a copy reads and writes.
+        figures: what sections keep for pictures, by name.
+    """
+
+    def __init__(self, device: str, quick: bool) -> None:
+        self.xp: Any = np
+        self.device, self.quick = device, quick
+        self.figures: dict[str, dict[str, float]] = {}
+        if device == "cuda":
+            import cupy
+
+            self.xp = cupy
+        source = self.xp.zeros(2**20 if quick else 2**26, np.int64)
+        there = self.xp.empty_like(source)
+        copies = self.timed(5, lambda: self.xp.copyto(there, source))
+        self.bandwidth = 2 * source.nbytes / copies.median
+
+    def put(self, array: Any) -> Any:
+        """The array on the device."""
+        return self.xp.asarray(array)
+
+    def timed(self, runs: int, action: Callable[[], Any], warm: bool = False) -> Timing[Any]:
+        """Time an action; once before for the compiler, unless that has its code already."""
+
+        def whole() -> Any:
+            outcome = action()
+            if self.xp is not np:
+                self.xp.cuda.Device().synchronize()
+            return outcome
+
+        if not warm:
+            whole()
+        if self.xp is not np:
+            return timed(runs, whole)
+        # Time of the processor: other programs on the machine take none of it.
+        seconds = []
+        for _ in range(runs):
+            started = time.process_time()
+            outcome = action()
+            seconds.append(time.process_time() - started)
+        return Timing(tuple(seconds), outcome)
+
+    def in_a_row(self, runs: int, action: Callable[[], Any]) -> float:
+        """Seconds of one of many calls that a GPU does behind each other, while Python prepares the next ones.
+
+        On a core the same as alone.
+        """
+        if self.xp is np:
+            return self.timed(runs, action).median
+
+        def calls() -> None:
+            for _ in range(CALLS):
+                action()
+
+        return self.timed(runs, calls).median / CALLS
+
+    def share(self, moved: int, seconds: float) -> str:
+        """Bytes that must be moved per second, as a share of what a copy moves."""
+        return f"{moved / seconds / self.bandwidth:.0%}"
