@@ -62,7 +62,9 @@ def searches(bench: Bench, scales: tuple[int, ...]) -> None:
             seconds.append(taken.median)
             edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
         slowness = np.mean([taken / count for taken, count in zip(seconds, edges, strict=True)])
-        bench.figures.setdefault("gteps", {})[str(scale)] = float(1e-9 / slowness)
+        reached = float((taken.outcome.parent >= 0).mean())
+        for name, value in (("gteps", 1e-9 / slowness), ("reached", reached), ("copy", bench.bandwidth)):
+            bench.figures.setdefault(name, {})[str(scale)] = float(f"{value:.4g}")
         # The parents are written; a bitmap of the reached is read and written.
         moved = 4 * (1 << scale) + (1 << scale) // 4
         median = float(np.median(seconds))

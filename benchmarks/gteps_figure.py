@@ -1,0 +1,67 @@
+"""The picture of docs/irregular.md: the speed of a breadth-first search on one GPU, and what memory would allow.
+
+    python benchmarks/irregular.py search largest --device cuda --figures benchmarks/figures/search-gteps.json
+    python benchmarks/gteps_figure.py docs/search-gteps.svg
+
+A search writes the parent of every vertex (4 bytes), reads and writes a bit for each, and looks up a neighbour of
+every vertex that it reaches: memory moves 32 bytes for that, at least.  The limit is what a copy of as many bytes
+takes, for 16 edges per vertex.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import matplotlib
+from matplotlib import pyplot
+
+matplotlib.use("Agg")
+FIGURES = Path(__file__).parent / "figures" / "search-gteps.json"
+EDGES_PER_VERTEX, WRITTEN, PER_REACHED = 16, 4.25, 32
+"""Bytes for every vertex, and for every reached one."""
+OURS, LIMIT = "#4472a8", "#c0504d"
+
+
+def limit(reached: float, copied: float) -> float:
+    """GTEPS that memory allows.
+
+    Args:
+        reached: share of the vertices that a search reaches.
+        copied: bytes per second that a copy reads and writes.
+    """
+    return 1e-9 * EDGES_PER_VERTEX * copied / (WRITTEN + PER_REACHED * reached)
+
+
+def main(file: str) -> None:
+    """Draw the picture."""
+    figures = json.loads(FIGURES.read_text())
+    scales = sorted(map(int, figures["gteps"]))
+    speeds = [figures["gteps"][str(scale)] for scale in scales]
+    limits = [limit(figures["reached"][str(scale)], figures["copy"][str(scale)]) for scale in scales]
+    matplotlib.rcParams.update({"svg.hashsalt": "gteps", "font.family": "DejaVu Sans", "font.size": 9})
+    figure, axis = pyplot.subplots(figsize=(6.4, 3.4), layout="constrained")
+    axis.plot(scales, limits, "--", color=LIMIT)
+    axis.plot(scales, speeds, "o-", color=OURS)
+    for scale, speed in zip(scales, speeds, strict=True):
+        axis.annotate(f"{speed:.0f}", (scale, speed), (0, 7), textcoords="offset points", ha="center", color=OURS)
+    axis.annotate(
+        "limit of the memory: a copy of the bytes that must move", (scales[0], limits[0]), (0, 11),
+        textcoords="offset points", color=LIMIT,
+    )  # fmt: skip
+    axis.annotate(
+        "searches, one launch each", (scales[1], speeds[1]), (10, -14), textcoords="offset points", color=OURS
+    )
+    axis.set(
+        xlabel="scale: 2^scale vertices, 16 edges per vertex", ylabel="billion edges per second", yscale="log",
+        ylim=(10, 10_000), xticks=scales,
+    )  # fmt: skip
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", color="#dddddd", linewidth=0.6)
+    metadata = {"Date": None} if file.endswith(".svg") else {}
+    figure.savefig(file, metadata=metadata, dpi=110)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
