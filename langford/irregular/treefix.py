@@ -4,8 +4,13 @@ Four methods give the same result:
 
 ``levels``       every vertex once, parents before children or after: work-efficient, any operator.
 ``euler``        write values and inverses along the Euler tour, one scan over 2n, read.
-``preorder``     a subtree is a range of the preorder, so that one scan over n is enough.
+``preorder``     a subtree is a range of the preorder, so that one scan over n is enough; on a GPU rootfix takes
+                 two: what has been entered before a vertex, without what has been left.
 ``compression``  sparse products over the levels of a scan: any operator, and 2·log2(height) steps.
+
+What depends on the tree alone is prepared by the first accumulation and kept in the Tree.  A GPU adds the tiles of
+a scan, and the vertices of a step, in the order in which they come: floats may differ in their last bits from run
+to run, within the same bounds.
 
 Integers wrap as their type does and are equal bit for bit over all methods.  For floating-point sums let u be the
 unit roundoff, γ(k) = k·u / (1 − k·u), and Σ|w| the sum of the absolute values.  The error is at most

@@ -1,0 +1,31 @@
+"""What tests of the irregular problems share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from langford.kernels.cuda.runtime import CudaProgram
+
+
+@pytest.fixture(autouse=True, scope="session")
+def blocks_of_a_sanitizer() -> Iterator[None]:
+    """Launches with LANGFORD_TEST_BLOCKS blocks per multiprocessor, where that is set (sanitize.sh).
+
+    A sanitizer's instructions take registers, so that fewer blocks are on a GPU at the same time than the program
+    knows; kernels whose blocks wait for each other would never end.
+    """
+    blocks = int(os.environ.get("LANGFORD_TEST_BLOCKS", 0))
+    with pytest.MonkeyPatch.context() as patch:
+        if blocks:
+            made = CudaProgram.__init__
+
+            def make(program: CudaProgram, *arguments: Any) -> None:
+                made(program, *arguments)
+                program.blocks = blocks * program.multiprocessors
+
+            patch.setattr(CudaProgram, "__init__", make)
+        yield
