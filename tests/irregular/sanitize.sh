@@ -10,7 +10,7 @@ checked() {
     tool=$1
     chosen=$2
     compute-sanitizer --tool "$tool" --error-exitcode 1 --print-limit 20 \
-        python -m pytest -q -n 0 -p no:cacheprovider -m gpu -k "$chosen" tests/irregular/test_cuda.py
+        python3 -m pytest -q -n 0 -p no:cacheprovider -m gpu -k "$chosen" tests/irregular/test_cuda.py
 }
 
 SCANS="scans_of_all_types and (int32 or float64) and not uint32"
