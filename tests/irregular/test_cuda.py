@@ -20,7 +20,7 @@ from langford.irregular.cuda.components import strong_components
 from langford.irregular.cuda.cycles import GpuPhases
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.kronecker import generated
-from langford.irregular.cuda.passes import accumulate, by_levels, packed
+from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.source import FILES, source_of
 from langford.irregular.cuda.treefix import TILE, GpuTree, by_scans
 from langford.irregular.errors import TooWide
@@ -147,21 +147,22 @@ def test_a_circle_of_parents_is_seen(gpu: Gpu) -> None:
 def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any) -> None:
     tree = Tree(SHAPES[shape])
     values = np.random.default_rng(2).integers(-9, 10, len(tree))
-    there = on_device(gpu, tree)
+    there, steps = on_device(gpu, tree)
     for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
         known = fix(tree, values, op).tolist()
-        for passes in (there.levels, there.compressed):
+        for passes in steps:
             assert gpu.on_host(accumulate(gpu, passes, gpu.put(values, LONG), op, down)).tolist() == known
         for by_tour in (True, False) if op in ("add", "xor") else ():
             assert gpu.on_host(by_scans(gpu, there, gpu.put(values, LONG), op, by_tour, down)).tolist() == known
 
 
-def on_device(gpu: Gpu, tree: Tree) -> GpuTree:
-    """What the device reads of a tree that a core has ordered."""
+def on_device(gpu: Gpu, tree: Tree) -> tuple[GpuTree, list[Passes]]:
+    """What the device reads of a tree that a core has ordered, and its steps by levels and by compression."""
     moved = copy(tree)
     for name in ("above", "_indptr", "_children", "_order", "_depth", "_size", "_preorder"):
         setattr(moved, name, gpu.put(getattr(tree, name), tree.above.dtype))
-    return GpuTree(gpu, moved)
+    there = GpuTree(gpu, moved)
+    return there, [there.passes(moved, method) for method in ("levels", "compression")]
 
 
 def renamed(parent: Any, random: Any) -> Any:
@@ -179,7 +180,7 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     for n in (1, 31, 32, 33, TILE // 2, TILE - 1, TILE + 1, 2 * TILE + 5):
         for parent in (star(n), chain(n), renamed(random_tree(n, 0.1, seed=n), random)):
             tree = Tree(parent)
-            there = on_device(gpu, tree)
+            there, _ = on_device(gpu, tree)
             values = random.integers(0, 100, n).astype(kind)
             for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
                 # Sums of small whole numbers are exact in every type.
@@ -198,13 +199,13 @@ def test_scans_and_passes_over_any_forest(gpu: Gpu, n: int, seed: int, roots: fl
     parent[chosen] = chosen
     tree = Tree(renamed(parent, random))
     values = random.integers(-(2**31), 2**31, n).astype(INT)
-    there = on_device(gpu, tree)
+    there, steps = on_device(gpu, tree)
     for op in ("add", "xor"):
         for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
             known = fix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
             for by_tour in (True, False):
                 assert gpu.on_host(by_scans(gpu, there, gpu.put(values, INT), op, by_tour, down)).tolist() == known
-            for passes in (there.levels, there.compressed):
+            for passes in steps:
                 assert gpu.on_host(accumulate(gpu, passes, gpu.put(values, INT), op, down)).tolist() == known
 
 
@@ -217,11 +218,11 @@ def test_rows_of_equal_targets_that_several_warps_share(gpu: Gpu) -> None:
     for parent in (np.repeat(roots, sizes), renamed(random_tree(7000, 0.2), random)):
         tree = Tree(parent)
         values = random.integers(-9, 10, len(tree))
-        there = on_device(gpu, tree)
+        _, steps = on_device(gpu, tree)
         for op in OPERATORS:
             for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
                 known = fix(tree, values, op, "levels").tolist()  # type: ignore[arg-type]
-                result = accumulate(gpu, there.compressed, gpu.put(values, LONG), op, down)
+                result = accumulate(gpu, steps[1], gpu.put(values, LONG), op, down)
                 assert gpu.on_host(result).tolist() == known
 
 

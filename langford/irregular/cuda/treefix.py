@@ -28,7 +28,9 @@ class GpuTree:
 
     def __init__(self, gpu: Gpu, tree: Any) -> None:
         xp, n = gpu.xp, len(tree)
-        self._gpu, self._tree = gpu, tree
+        # Not the tree itself: it keeps this, and both would stay in memory.
+        self._gpu = gpu
+        self._passes: dict[str, Passes] = {}
         kind = offset_type(n)
         self.number, self.size, self.depth = (
             known.astype(kind, copy=False) for known in (tree.preorder, tree.size, tree.depth)
@@ -59,15 +61,15 @@ class GpuTree:
         words = (rows << xp.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
         return words, (counts.cumsum() - counts).astype(self.order.dtype)
 
-    @cached_property
-    def levels(self) -> Passes:
-        """One step per level."""
-        return by_levels(self._gpu, self._tree.above, self._tree.order, self._tree.depth)
-
-    @cached_property
-    def compressed(self) -> Passes:
-        """The steps of path compression."""
-        return packed(self._gpu, len(self._tree), compress(self._tree))
+    def passes(self, tree: Any, method: str) -> Passes:
+        """The steps of this tree by ``levels`` or by ``compression``, made once."""
+        if method not in self._passes:
+            self._passes[method] = (
+                by_levels(self._gpu, tree.above, tree.order, tree.depth)
+                if method == "levels"
+                else packed(self._gpu, len(tree), compress(tree))
+            )
+        return self._passes[method]
 
 
 def by_scans(gpu: Gpu, tree: GpuTree, values: Array, op: str, by_tour: bool, down: bool) -> Array:
@@ -131,4 +133,4 @@ def treefix_on_gpu(tree: Any, values: Array, op: str, method: str, down: bool) -
     gpu, known = gpu_of(values), tree.on_gpu
     if method in ("euler", "preorder"):
         return by_scans(gpu, known, values, op, method == "euler", down)
-    return accumulate(gpu, known.levels if method == "levels" else known.compressed, values, op, down)
+    return accumulate(gpu, known.passes(tree, method), values, op, down)
