@@ -190,6 +190,32 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
                     assert gpu.on_host(result).tolist() == known
 
 
+@pytest.mark.parametrize("whole", [0, 7, 39])
+@pytest.mark.parametrize("kind", [INT, LONG, np.float32, DOUBLE])
+def test_a_tile_looks_back_for_the_sums_of_all_before_it(gpu: Gpu, kind: Any, whole: int) -> None:
+    # As if other blocks had begun 40 tiles, of which this one knows the whole sum; the later ones are on their way.
+    begun, n = 40, 40 * TILE + 100
+    values = np.random.default_rng(9).integers(0, 50, n).astype(kind)
+    known = np.concatenate([[0], np.cumsum(values, dtype=kind)])
+    states, tile_sums = np.zeros(begun + 2, np.uint64), np.zeros(2 * (begun + 1), kind)
+    states[0] = begun
+    for tile in range(begun):
+        end = (tile + 1) * TILE
+        state, total = (2, known[end]) if tile == whole else (1, known[end] - known[end - TILE])
+        if tile < whole:
+            total = kind(99)  # nobody may add it: the whole sum has it
+        tile_sums[2 * tile + state - 1] = total
+        word = int(np.array([total], kind).view(np.uint32)[0]) if values.itemsize == 4 else 0
+        states[1 + tile] = (state << 32 | word) if values.itemsize == 4 else state
+    sums = gpu.zeros(n + 1, kind)
+    gpu.program("treefix.cu", VERTEX=INT, VALUE=kind).launch(
+        "scan_vertices", INT(0), LONG(n), INT(0), gpu.put([0], INT), gpu.put(values, kind), sums,
+        gpu.put(states, np.uint64), gpu.put(tile_sums, kind),
+    )  # fmt: skip
+    first = begun * TILE + 1
+    assert gpu.on_host(sums)[first:].tolist() == known[first:].tolist()
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 400), st.integers(0, 2**32), st.floats(0, 1))
 def test_scans_and_passes_over_any_forest(gpu: Gpu, n: int, seed: int, roots: float) -> None:
