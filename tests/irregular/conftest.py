@@ -6,9 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from langford.kernels.cuda.runtime import CudaProgram
+from langford.irregular.cuda.gpu import Gpu, gpu_by_number
+from langford.kernels.cuda.host import HostProgram
+from langford.kernels.cuda.runtime import CudaProgram, NoGpu
+from tests.device.programs import needs
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -29,3 +33,15 @@ def blocks_of_a_sanitizer() -> Iterator[None]:
 
             patch.setattr(CudaProgram, "__init__", make)
         yield
+
+
+@pytest.fixture(scope="module", params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+def gpu(request: pytest.FixtureRequest) -> Gpu:
+    """The host shim, or GPU 0."""
+    if request.param == "host":
+        needs("g++")
+        return Gpu(np, HostProgram)
+    try:
+        return gpu_by_number(0)
+    except NoGpu as error:
+        pytest.skip(f"needs a GPU: {error}")
