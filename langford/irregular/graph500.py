@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.errors import CheckFailed
-from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_length, require_memory
+from langford.irregular.arrays import (
+    Array,
+    module_of,
+    on_gpu,
+    on_host,
+    present_bytes,
+    require_length,
+    require_memory,
+)
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot
 from langford.irregular.graph import Graph
@@ -90,6 +98,13 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
     Returns the number of edges traversed, and which vertices an edge joins with their parent, bool[n].
     Raises CheckFailed.
     """
+    if on_gpu(parent):
+        traversed, joined, half, far = load("langford.irregular.cuda.check:check_edges_on_gpu")(
+            sources, targets, parent, levels
+        )
+        for rule, place in ((4, half), (3, far)):
+            _require(rule, place is None, "" if place is None else _edge(sources, targets, [place]))
+        return traversed, joined
     xp = module_of(parent)
     joined = xp.zeros(len(parent), bool)
     traversed, step = 0, 1 << 24

@@ -44,12 +44,16 @@ class ThreadRanks:
     def gather(self, array: Any) -> list[Any]:
         return [other.copy() for other in self._board.share(self.rank, array)]
 
+    def all_gather(self, part: Any, whole: Any) -> None:
+        shared = self._board.share(self.rank, part.copy())
+        whole[...] = np.concatenate(shared)
+
     def exchange(self, arrays: list[Any]) -> list[Any]:
-        return [theirs[self.rank] for theirs in self._board.share(self.rank, arrays)]
+        return [theirs[self.rank].copy() for theirs in self._board.share(self.rank, arrays)]
 
     def merge(self, array: Any, by: str) -> Any:
         operator = {"or": np.bitwise_or, "max": np.maximum, "sum": np.add}[by]
-        return operator.reduce(np.stack(self._board.share(self.rank, array)))
+        return operator.reduce(np.stack(self._board.share(self.rank, array)), dtype=array.dtype)
 
 
 def on_threads(size: int, program: Callable[[ThreadRanks], Result]) -> list[Result]:
