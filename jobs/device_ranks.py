@@ -26,17 +26,6 @@ class InPlaceRanks(Ranks):
 
     exchange_name = "the CUDA-aware MPI"
 
-    def gather(self, array: Array) -> list[Array]:
-        """The arrays of all ranks."""
-        if not on_gpu(array):
-            return super().gather(array)
-        xp: Any = module_of(array)
-        sizes = self.communicator.allgather(len(array))
-        everything = xp.empty(sum(sizes), array.dtype)
-        _ready(xp)
-        self.communicator.Allgatherv(array, [everything, sizes])
-        return list(xp.split(everything, np.cumsum(sizes)[:-1].tolist()))
-
     def all_gather(self, part: Array, whole: Array) -> None:
         """The parts of all ranks in one array."""
         if on_gpu(part):
@@ -107,10 +96,6 @@ class NcclRanks(Ranks):
         for connections in self.detach():
             connections.destroy()
 
-    def gather(self, array: Array) -> list[Array]:
-        """The arrays of all ranks."""
-        return self.exchange([array] * self.size) if on_gpu(array) else super().gather(array)
-
     def all_gather(self, part: Array, whole: Array) -> None:
         """The parts of all ranks in one array."""
         if not on_gpu(part):
@@ -143,7 +128,7 @@ class NcclRanks(Ranks):
         xp, nccl = module_of(array), self._nccl
         array = xp.ascontiguousarray(array)
         if by == "or":
-            first, *others = self.gather(array.ravel())
+            first, *others = self.exchange([array.ravel()] * self.size)
             merged = first.copy()
             for other in others:
                 merged |= other

@@ -37,13 +37,6 @@ class Ranks:
         part: Any = self.communicator.Split(colour, key)
         return type(self)(part)
 
-    def gather(self, array: Array) -> list[Array]:
-        """The arrays of all ranks."""
-        sizes = self.communicator.allgather(len(array))
-        everything = np.empty(sum(sizes), array.dtype)
-        self.communicator.Allgatherv(_host(array), [everything, sizes])
-        return _parts(everything, sizes, array)
-
     def all_gather(self, part: Array, whole: Array) -> None:
         """The parts of all ranks in one array."""
         received = np.empty(whole.shape, whole.dtype)
@@ -75,4 +68,5 @@ def _host(array: Array) -> NDArray[Any]:
 
 def _parts(everything: NDArray[Any], sizes: list[int], like: Array) -> list[Array]:
     """The array cut into pieces of these sizes, where ``like`` is."""
-    return np.split(module_of(like).asarray(everything), np.cumsum(sizes)[:-1].tolist())
+    xp: Any = module_of(like)
+    return list(xp.split(xp.asarray(everything), np.cumsum(sizes)[:-1].tolist()))

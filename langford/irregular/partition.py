@@ -40,10 +40,6 @@ class Communicator(Protocol):
         """The ranks that give the same colour, in the order of their keys."""
         ...
 
-    def gather(self, array: Array) -> list[Array]:
-        """The arrays of all ranks, by rank, which all have the same type."""
-        ...
-
     def all_gather(self, part: Array, whole: Array) -> None:
         """Fill ``whole`` with the parts of all ranks, by rank, which all have the same length and type."""
         ...

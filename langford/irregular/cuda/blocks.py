@@ -148,7 +148,9 @@ def _compressed(
         new = xp.ones(len(keys), bool)
         new[1:] = keys[1:] != keys[:-1]
         keys = keys[new]
-        indptr[first + 1 : last + 1] = used + xp.searchsorted(keys, xp.arange(first + 1, last + 1) * others)
+        indptr[first + 1 : last + 1] = used
+        if len(keys):
+            indptr[first + 1 : last + 1] += xp.searchsorted(keys, xp.arange(first + 1, last + 1) * others)
         indices[used : used + len(keys)] = names[keys % others]
         used += len(keys)
     return Rows(indptr.astype(offset_type(used)), indices[:used])

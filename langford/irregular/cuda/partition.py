@@ -90,23 +90,24 @@ class PartitionedOnGpu:
             np.int64(source), np.int64(grid.chunk), np.int64(block.edges), self._closed, parent, self._visited,
             self._front, self._progress, self._record,
         )  # fmt: skip
+        of_level = (
+            block.down.indptr, block.down.indices, block.up.indptr, block.up.indices, np.int64(self.n), *shape,
+            np.int64(DIRECTIONS[direction]), block.degrees, parent, self._queue, self._visited, self._front,
+            self._following, self._own, *self._lists, self._progress, self._record,
+        )  # fmt: skip
+        of_row = (
+            self._parts, np.int64(grid.columns), np.int64(block.targets), np.int64(self._column * grid.chunk),
+            np.int64(grid.chunk), block.degrees, self._progress, self._visited, self._own,
+        )  # fmt: skip
         for level in count():
-            launch(
-                "search_level", block.down.indptr, block.down.indices, block.up.indptr, block.up.indices,
-                np.int64(self.n), *shape, np.int64(DIRECTIONS[direction]), block.degrees, parent, self._queue,
-                self._visited, self._front, self._following, self._own, *self._lists, self._progress, self._record,
-            )  # fmt: skip
+            launch("search_level", *of_level)
             if level >= (self._shortest or 0):
                 record = self._gpu.on_host(self._record[: 1 + 3 * FEW_LEVELS])
                 if record[0]:
                     break
             if grid.columns > 1:
                 self._along_row.all_gather(self._following, self._parts)
-                launch(
-                    "unite_row", self._parts, np.int64(grid.columns), np.int64(block.targets),
-                    np.int64(self._column * grid.chunk), np.int64(grid.chunk), block.degrees, self._progress,
-                    self._visited, self._own,
-                )  # fmt: skip
+                launch("unite_row", *of_row)
             self._along_column.all_gather(self._own, self._front)
         number = int(record[0])
         self._shortest = min(number, self._shortest or number)
