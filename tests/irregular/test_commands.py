@@ -24,7 +24,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
 
 Call = Callable[..., tuple[int, str, str]]
 SEARCH = ("irregular", "bfs", "--mpi")
@@ -41,7 +41,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
             main()
         out, errors = capsys.readouterr()
         assert isinstance(ended.value.code, int)
-        return ended.value.code, out, errors
+        return ended.value.code, out, without_announcement(errors)
 
     return run
 
