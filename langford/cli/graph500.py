@@ -33,13 +33,19 @@ def searched_on_ranks(
     try:
         with failing_together(communicator, but_for=(NoGpu,)):
             ranks, gpu, sharing = _ranks(communicator, device)
-        with failing_together(communicator, but_for=(BadGraph, TooLarge)):
-            outcome = graph500_on_ranks(ranks, scale, roots, edgefactor, seed, sharing, gpu, rows)
-            ranks.close()
-    except (BadGraph, TooLarge, NoGpu):
+    except NoGpu:
         if communicator.rank == 0:
             raise
         return None
+    try:
+        with failing_together(communicator, but_for=(BadGraph, TooLarge)):
+            outcome = graph500_on_ranks(ranks, scale, roots, edgefactor, seed, sharing, gpu, rows)
+    except (BadGraph, TooLarge):
+        ranks.close()
+        if communicator.rank == 0:
+            raise
+        return None
+    ranks.close()
     return outcome, {"ranks": ranks.size} | ({} if gpu is None else {"exchange": ranks.exchange_name})
 
 
