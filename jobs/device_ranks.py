@@ -29,7 +29,7 @@ class InPlaceRanks(Ranks):
     def all_gather(self, part: Array, whole: Array) -> None:
         """The parts of all ranks in one array."""
         if on_gpu(part):
-            _ready(module_of(part))
+            wait_for_stream(module_of(part))
         else:
             part = np.ascontiguousarray(part)
         self.communicator.Allgather(part, whole)
@@ -42,7 +42,7 @@ class InPlaceRanks(Ranks):
         counts = [len(array) for array in arrays]
         sizes = self.communicator.alltoall(counts)
         received, sent = xp.empty(sum(sizes), arrays[0].dtype), xp.concatenate(arrays)
-        _ready(xp)
+        wait_for_stream(xp)
         self.communicator.Alltoallv([sent, counts], [received, sizes])
         return list(xp.split(received, np.cumsum(sizes)[:-1].tolist()))
 
@@ -55,7 +55,7 @@ class InPlaceRanks(Ranks):
         xp: Any = module_of(array)
         array = xp.ascontiguousarray(array)
         merged = xp.empty_like(array)
-        _ready(xp)
+        wait_for_stream(xp)
         self.communicator.Allreduce(array, merged, {"or": MPI.BOR, "max": MPI.MAX, "sum": MPI.SUM}[by])
         return merged
 
@@ -207,6 +207,6 @@ def is_cuda_aware() -> bool:
     return False
 
 
-def _ready(xp: Any) -> None:
+def wait_for_stream(xp: Any) -> None:
     """MPI knows nothing of streams: what is sent must be there, and what is received no longer in use."""
     xp.cuda.get_current_stream().synchronize()

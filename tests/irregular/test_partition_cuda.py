@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,6 +36,7 @@ from tests.irregular.ranks import ThreadRanks, on_threads
 INT, LONG = np.int32, np.int64
 SEARCH = ("irregular", "bfs", "--mpi", "--device", "cuda")
 TURN = threading.Lock()
+EXCHANGES = Path(__file__).with_name("exchanges.py")
 
 
 class OneAtATime(HostProgram):
@@ -217,6 +222,17 @@ def test_edges_are_checked_as_on_the_host(kind: Any) -> None:
     assert not checked(gpu, sources, targets, stranger, levels)[1][deepest]
 
 
+@pytest.mark.parametrize("kind", ["host", "place"])
+def test_what_ranks_exchange(python_on_ranks: Mpirun, kind: str) -> None:
+    require_exchanges(python_on_ranks, 3, kind)
+
+
+def require_exchanges(python_on_ranks: Mpirun, ranks: int, kind: str) -> None:
+    """Fails unless the exchanges of this kind bring what was sent."""
+    out, errors = (process := python_on_ranks(ranks, str(EXCHANGES), kind)).communicate(timeout=100)
+    assert (process.returncode, out.count("good")) == (0, ranks), errors
+
+
 # -- GPUs -------------------------------------------------------------------------------------
 
 
@@ -226,6 +242,30 @@ def gpus() -> int:
         return device_count()
     except NoGpu as error:
         pytest.skip(f"needs a GPU: {error}")
+
+
+@pytest.mark.gpu
+def test_what_ranks_with_gpus_exchange(gpus: int, python_on_ranks: Mpirun) -> None:
+    require_exchanges(python_on_ranks, gpus + 1, "device")
+    if has_nccl():
+        require_exchanges(python_on_ranks, gpus, "nccl")
+
+
+@pytest.mark.gpu
+def test_a_killed_rank_ends_the_others_on_gpus(gpus: int, mpirun: Mpirun) -> None:
+    process = mpirun(gpus, *SEARCH, "--scale", "16", "--roots", "100000")
+    launcher, ranks = psutil.Process(process.pid), []
+    deadline = time.monotonic() + 60
+    while len(ranks) < gpus and time.monotonic() < deadline:
+        time.sleep(0.2)
+        ranks = [child for child in launcher.children(recursive=True) if child.name().startswith("python")]
+    time.sleep(8)  # they search
+    assert process.poll() is None
+    ranks[-1].send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    _, alive = psutil.wait_procs(ranks, timeout=20)
+    assert not alive
 
 
 @pytest.mark.gpu
