@@ -49,6 +49,11 @@ extern "C" __global__ void split_edges(const VERTEX *sources, const VERTEX *targ
     }
 }
 
+// Counts the edges of each target.
+extern "C" __global__ void count_edges(const i64 *keys, i64 count, i64 width, VERTEX *degrees) {
+    EACH(at, count) add_atomically(&degrees[keys[at] / width], VERTEX(1));
+}
+
 // Before the first level.  `row`, `source`: where the root is in this block, −1 where it is not.
 extern "C" __global__ void start_search(i64 rows, i64 words, i64 root, i64 row, i64 source, i64 chunk, i64 edges,
                                  const u32 *closed, VERTEX *parent, u32 *visited, u32 *front, u64 *progress,
