@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,37 @@ def test_edges_are_checked_as_on_the_host(kind: Any) -> None:
     )
     stranger[deepest] = other[0]
     assert not checked(gpu, sources, targets, stranger, levels)[1][deepest]
+
+
+def test_faults_are_told_as_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources, targets = kronecker(8, 4)
+    root = int(sources[0])
+    tree = bfs(Graph.from_edges(256, sources, targets, symmetric=True), root)
+    outside, deepest = int(np.flatnonzero(tree.parent < 0)[0]), int(tree.depth.argmax())
+    stranger = tree.parent.copy()
+    near = Graph.from_edges(256, sources, targets, symmetric=True)
+    neighbours = near.indices[near.indptr[deepest] : near.indptr[deepest + 1]]
+    above = np.flatnonzero(tree.depth == tree.depth[deepest] - 1)
+    stranger[deepest] = np.setdiff1d(above, neighbours)[0]
+    faults = [
+        (4, (root, outside), tree.parent), (4, (outside, deepest), tree.parent), (3, (deepest, root), tree.parent),
+        (5, (root, root), stranger),
+    ]  # fmt: skip
+
+    def told(edge: tuple[int, int], parent: Any) -> str:
+        columns = [np.append(column, np.int32(end)) for column, end in zip((sources, targets), edge, strict=True)]
+        with pytest.raises(CheckFailed) as failed:
+            check_bfs(*columns, root, parent)
+        return str(failed.value)
+
+    known = [told(edge, parent) for _, edge, parent in faults]
+    for (rule, _, _), message in zip(faults, known, strict=True):
+        assert f"rule {rule}:" in message
+    gpu = host_gpu()
+    monkeypatch.setattr(import_module("langford.irregular.graph500"), "on_gpu", lambda array: True)
+    monkeypatch.setattr("langford.irregular.cuda.check.gpu_of", lambda array: gpu)
+    assert [told(edge, parent) for _, edge, parent in faults] == known
+    assert check_bfs(sources, targets, root, tree.parent, tree.depth) == int((tree.parent[sources] >= 0).sum())
 
 
 @pytest.mark.parametrize("kind", ["host", "place"])
