@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from db import Ledger
 from db.records import Delivery
 from langford.cli.main import main
+from langford.kernels.cuda.runtime import NoGpu, device_count
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
@@ -150,7 +152,8 @@ BAD = [
     ("cycle {file}", "line 2: 2 words"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
-    ("bfs --scale 8 --device cuda --mpi", "leave --device out"),
+    ("bfs --scale 8 --rows 2", "give --mpi too"),
+    ("bfs --scale 8 --rows 0 --mpi", "not in the range"),
     ("bfs", "Missing option"),
     ("bfs --scale 45", "bytes and"),
     ("bfs --scale 49", "not in the range"),
@@ -250,3 +253,15 @@ def test_bad_input_under_mpirun_is_told_once_or_ends_all(mpirun: Mpirun) -> None
     assert process.returncode == 2
     assert "bytes" in errors
     assert "Traceback" not in errors
+
+
+def test_without_a_gpu_one_rank_says_so(mpirun: Mpirun) -> None:
+    with suppress(NoGpu):
+        device_count()
+        pytest.skip("there is a GPU here")
+    process = mpirun(2, *SEARCH, "--scale", "8", "--device", "cuda")
+    out, errors = process.communicate(timeout=200)
+    assert (process.returncode, out) == (2, "")
+    assert errors.startswith("langford: ")
+    assert "GPU" in errors.splitlines()[0]
+    assert errors.count("langford: ") == 1

@@ -2,34 +2,13 @@
 //
 // Defined by the loader: VERTEX.  Step s has the entries bounds[2s] … bounds[2s + 1] − 1; in a step equal targets
 // stand together, and no target is a source.  All blocks must be on the GPU at the same time; on the host there is one.
-#include "arrays.cuh"
+#include "barrier.cuh"
 
 // Entries of a step that one block does alone, up to this number, when the step before was as small: a barrier of
 // all blocks would take longer.
 constexpr i64 FEW = 1024;
-// Words of a gate.  Those that wait look at another line than those that come.
+// Words of a gate, and the one at which waiting blocks look.
 constexpr int GATE = 64, ROUND = 32;
-
-// Returns when all blocks have come; `gate` holds GATE zeros at the start.
-__device__ inline void meet(u32 *gate) {
-    __syncthreads();
-#ifndef LANGFORD_HOST
-    if (threadIdx.x == 0) {
-        volatile u32 *round = gate + ROUND;
-        __threadfence();
-        const u32 now = *round;
-        if (atomicAdd(gate, 1u) == gridDim.x - 1) {
-            *gate = 0;
-            __threadfence();
-            *round = now + 1;
-        } else {
-            while (*round == now) {}
-        }
-        __threadfence();
-    }
-    __syncthreads();
-#endif
-}
 
 // Runs body(step, thread, threads) for all steps, from the last to the first if `down`: what a step does is done before
 // the next begins.  The body's threads are numbered among those that take part.
@@ -39,7 +18,7 @@ template <class Body> __device__ inline void run_steps(i64 steps, const i64 *bou
         const i64 step = down ? steps - 1 - turn : turn;
         const bool few = bounds[2 * step + 1] - bounds[2 * step] <= FEW;
         if (few && alone) __syncthreads();
-        else meet(gate);
+        else wait_for_all<ROUND>(gate);
         alone = few;
         if (!few) body(bounds[2 * step], bounds[2 * step + 1], this_thread(), all_threads());
         else if (blockIdx.x == 0) body(bounds[2 * step], bounds[2 * step + 1], i64(threadIdx.x), i64(THREADS));

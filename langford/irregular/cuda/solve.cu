@@ -28,7 +28,7 @@ solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX 
         });
     }
     if (parts & DIVIDE) {
-        meet(gate);
+        wait_for_all<ROUND>(gate);
         EACH(at, n * columns) x[at] /= pivots[columns == 1 ? at : at / columns];
     }
     if (parts & BACKWARD) {

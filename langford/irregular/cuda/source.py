@@ -10,13 +10,16 @@ from numpy.typing import DTypeLike
 
 FOLDER = Path(__file__).parent
 FILES = (
-    "bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "passes.cu", "solve.cu", "tree.cu", "treefix.cu",
+    "bfs.cu", "check.cu", "components.cu", "cycles.cu", "kronecker.cu", "partition.cu", "passes.cu", "solve.cu",
+    "tree.cu", "treefix.cu",
 )  # fmt: skip
 MAIN = {
     "bfs.cu": "search",
+    "check.cu": "check_edges",
     "components.cu": "propagate",
     "cycles.cu": "improve",
     "kronecker.cu": "generate",
+    "partition.cu": "search_level",
     "passes.cu": "accumulate",
     "solve.cu": "solve",
     "tree.cu": "jump",
