@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from langford.irregular.compression import compress
 from langford.irregular.cuda import bfs as cuda_bfs
 from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.components import strong_components
-from langford.irregular.cuda.cycles import GpuPhases
+from langford.irregular.cuda.cycles import GpuIteration
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.source import FILES, source_of
@@ -221,15 +222,15 @@ def test_cycles_are_those_of_the_cpu(gpu: Gpu, kind: Any) -> None:
         moved, parts = there(gpu, graph), strong_components(gpu, there(gpu, graph))
         for durations in (np.ones(graph.m, LONG), times):
             columns = [gpu.put(array, kind) for array in (weights, durations)]
-            howard = Howard(moved, parts, *columns, lambda edges: GpuPhases(gpu, edges))
+            howard = Howard(moved, parts, *columns, partial(GpuIteration, gpu))
             if howard.empty:
                 continue
             known = cycle_ratio(graph, weights, durations)
-            rounds = howard.solve()
-            value, edges = howard.best()
+            optimum = howard.solve()
+            value, edges = howard.best(optimum)
             answer = OptimalCycle(
-                value, gpu.on_host(edges), gpu.on_host(howard.potentials()), rounds, graph, weights.astype(kind),
-                durations.astype(kind), False,
+                value, gpu.on_host(edges), gpu.on_host(howard.potentials(value)), optimum.rounds, graph,
+                weights.astype(kind), durations.astype(kind), False,
             )  # fmt: skip
             answer.check()
             assert value == (known.value if kind is LONG else float(known.value))
@@ -245,7 +246,7 @@ def test_wide_distances_are_refused(gpu: Gpu) -> None:
         cycle_mean(graph, weights)
     howard = Howard(
         there(gpu, graph), strong_components(gpu, there(gpu, graph)), gpu.put(weights, LONG),
-        gpu.put(np.ones(graph.m), LONG), lambda inner: GpuPhases(gpu, inner),
+        None, partial(GpuIteration, gpu),
     )  # fmt: skip
     with pytest.raises(TooWide):
         howard.solve()

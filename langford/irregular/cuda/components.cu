@@ -1,29 +1,35 @@
 // Strong components: the largest vertices that reach each vertex, and that it reaches, along the edges that are left.
 //
 // Defined by the loader: VERTEX.
-#include "arrays.cuh"
+#include "grid.cuh"
 
-// Pass the largest numbers along the edges, and along the chains of numbers themselves; says whether any changed.
-extern "C" __global__ void propagate(i64 edges, const VERTEX *sources, const VERTEX *targets, const signed char *left,
-                                     VERTEX *before, VERTEX *after, int *changed) {
-    bool any = false;
-    EACH(edge, edges) {
-        if (!left[edge]) continue;
-        const VERTEX source = sources[edge], target = targets[edge];
-        // What reaches the vertex that reaches the source reaches the source too, and the same backwards.
-        VERTEX into = before[source], out = after[target];
-        if (before[into] > into) into = before[into];
-        if (after[out] > out) out = after[out];
-        if (into > before[target]) {
-            atomicMax(&before[target], into);
-            any = true;
+// Pass the largest numbers along the edges, and along the chains of numbers themselves, until none changes or
+// `sweeps` are done: then `unsettled` is set.
+extern "C" __global__ void propagate(i64 edges, i64 sweeps, const VERTEX *sources, const VERTEX *targets,
+                                     const signed char *left, VERTEX *before, VERTEX *after, u32 *gate,
+                                     int *unsettled) {
+    bool any = true;
+    for (; any && sweeps > 0; sweeps--) {
+        any = false;
+        EACH(edge, edges) {
+            if (!left[edge]) continue;
+            const VERTEX source = sources[edge], target = targets[edge];
+            // What reaches the vertex that reaches the source reaches the source too, and the same backwards.
+            VERTEX into = before[source], out = after[target];
+            if (before[into] > into) into = before[into];
+            if (after[out] > out) out = after[out];
+            if (into > before[target]) {
+                atomicMax(&before[target], into);
+                any = true;
+            }
+            if (out > after[source]) {
+                atomicMax(&after[source], out);
+                any = true;
+            }
         }
-        if (out > after[source]) {
-            atomicMax(&after[source], out);
-            any = true;
-        }
+        any = any_of_all(gate, any);
     }
-    if (any) *changed = 1;
+    if (any && this_thread() == 0) *unsettled = 1;
 }
 
 // Drop the edges that leave a component: their ends have different numbers; count those that are left.

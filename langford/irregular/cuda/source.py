@@ -13,7 +13,7 @@ FILES = ("bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "solve.cu", "tr
 MAIN = {
     "bfs.cu": "search",
     "components.cu": "propagate",
-    "cycles.cu": "improve",
+    "cycles.cu": "iterate",
     "kronecker.cu": "generate",
     "solve.cu": "multiply_up",
     "tree.cu": "gather_up",
