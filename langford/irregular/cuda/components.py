@@ -33,12 +33,17 @@ def strong_components(gpu: Gpu, graph: Graph) -> Components:
     left = xp.ones(graph.m, np.int8)
     labels, numbers = xp.full(n, -1, kind), xp.arange(n, dtype=kind)
     before, after = numbers.copy(), numbers.copy()
+    into, out = xp.empty(n, np.uint32), xp.empty(n, np.uint32)
+    ways = [xp.empty(n, kind) for _ in range(6)]
     changed, gate = gpu.zeros(1, np.int32), gpu.zeros(GATE_WORDS, np.uint32)
     remaining = True
     while remaining:
         unsettled = True
         while unsettled:
-            program.launch("propagate", m, np.int64(SWEEPS), sources, targets, left, before, after, gate, changed)
+            program.launch(
+                "propagate", np.int64(n), m, np.int64(SWEEPS), np.int64(max(n, 1).bit_length()), sources, targets,
+                left, before, after, into, out, *ways, gate, changed,
+            )  # fmt: skip
             unsettled = gpu.flag(changed)
         program.launch("cut", m, sources, targets, left, before, after, changed)
         remaining = gpu.flag(changed)
