@@ -15,6 +15,8 @@ from langford.irregular.cpu.cycles import follow, improve, policy_cycles
 from langford.irregular.graph import Graph
 
 LARGEST = 2**62
+PATIENCE = 64
+"""Rounds after which the tolerance of floats doubles: what rounding turns to and fro ends at last."""
 
 
 def limit_of(weights: Array) -> Any:
@@ -29,6 +31,11 @@ def largest(numbers: Array) -> int | float:
     low, high = numbers.min().item(), numbers.max().item()
     size: int | float = max(-low, high)
     return size
+
+
+def tolerance_of(exact: bool, heaviest: float, longest: float) -> float:
+    """By how much a way must be shorter to be taken, at first."""
+    return 0.0 if exact else 2.0**-44 * (heaviest + longest)
 
 
 class WideDistance(Exception):
@@ -128,7 +135,7 @@ class CpuIteration:
         """Each vertex profits from those before it; components that are done rest."""
         edges = self.edges
         heaviest, longest = largest(edges.weights), largest(self._durations)
-        tolerance = edges.weights.dtype.type(0.0 if self._exact else 2.0**-44 * (heaviest + longest))
+        tolerance = tolerance_of(self._exact, heaviest, longest)
         self._choose_lightest()
         active = np.zeros(len(self._numerators), bool)
         active[edges.labels[self._sources]] = True
@@ -144,8 +151,9 @@ class CpuIteration:
                 raise WideDistance
             improve(
                 edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
-                self.denominators, active, tolerance, self.distance, self.policy,
+                self.denominators, active, edges.weights.dtype.type(tolerance), self.distance, self.policy,
             )  # fmt: skip
+            tolerance *= 1 + (rounds % PATIENCE == 0)
         label = min(sorted(self._cycles), key=self._ratio)
         return Optimum(self._ratio(label), self._cycles[label], rounds)
 

@@ -142,14 +142,18 @@ __device__ Hop *find_leaders(const Policy &policy, Hop *hops, Hop *after, u32 *g
     return hops;
 }
 
-// The ways to the leaders, by doubling the steps until all are there: in both of `ways` and `after`.
-__device__ void go_to_leaders(const Policy &policy, const Hop *hops, Ways ways, Ways after, u32 *gate) {
+// The ways to the leaders, by doubling the steps until all are there: in both of `ways` and `after`.  With ratios an
+// edge weighs what it costs at that of its component.
+__device__ void go_to_leaders(const Policy &policy, const Hop *hops, const WEIGHT *ratios, Ways ways, Ways after,
+                              u32 *gate) {
     EACH(vertex, policy.n) {
         const bool stays = policy.stays(vertex, hops[vertex]);
         const i64 edge = stays ? 0 : policy.chosen[vertex];
+        const WEIGHT *ratio = ratios + 2 * policy.labels[vertex];
+        const WEIGHT time = policy.time(edge), weight = policy.weights[edge];
         ways.next[vertex] = stays ? VERTEX(vertex) : policy.targets[edge];
-        ways.sum[vertex] = stays ? WEIGHT(0) : policy.weights[edge];
-        ways.duration[vertex] = stays ? WEIGHT(0) : policy.time(edge);
+        ways.sum[vertex] = stays ? WEIGHT(0) : ratios ? cost(weight, time, ratio[0], ratio[1]) : weight;
+        ways.duration[vertex] = stays ? WEIGHT(0) : time;
     }
     meet(gate);
     for (bool any = true; any;) {
@@ -191,7 +195,7 @@ __device__ bool choose_ratios(i64 components, const Better &better, const double
     return wide;
 }
 
-// The distance of each vertex to the leader that the policy leads to; keeps the policy of components with a better
+// The distance of each vertex to the leader that the policy leads to: of floats the sum; keeps the policy of components with a better
 // cycle.  Returns whether a distance needs more than 62 bits.
 __device__ bool measure(const Policy &policy, Ways ways, const VERTEX *best, const WEIGHT *ratios, i64 *kept,
                         WEIGHT *distance) {
@@ -201,7 +205,7 @@ __device__ bool measure(const Policy &policy, Ways ways, const VERTEX *best, con
         const WEIGHT numerator = ratios[2 * label], denominator = ratios[2 * label + 1];
         const WEIGHT sum = ways.sum[vertex], duration = ways.duration[vertex];
         if (best[label] >= 0) kept[vertex] = policy.chosen[vertex];
-        distance[vertex] = cost(sum, duration, numerator, denominator);
+        distance[vertex] = WHOLE ? cost(sum, duration, numerator, denominator) : sum;
         const double rough = double(denominator) * double(sum) - double(numerator) * double(duration);
         wide |= WHOLE && (rough > double(LARGEST) || rough < -double(LARGEST));
     }
@@ -256,7 +260,7 @@ extern "C" __global__ void iterate(i64 n, i64 components, i64 timed, i64 rounds,
     for (bool changed = true; changed && rounds > 0; rounds--) {
         EACH(label, components) best[label] = -1;
         const Hop *leaders = find_leaders(policy, hops, further_hops, gate);
-        go_to_leaders(policy, leaders, ways, further, gate);
+        go_to_leaders(policy, leaders, nullptr, ways, further, gate);
         EACH(vertex, n) {
             if (chosen[vertex] < 0 || leaders[vertex].least != vertex) continue;
             combine_atomically(&best[labels[vertex]], VERTEX(vertex), better);
@@ -267,6 +271,8 @@ extern "C" __global__ void iterate(i64 n, i64 components, i64 timed, i64 rounds,
             EACH(label, components) {
                 if (roots[label] >= 0) combine_atomically(top, VERTEX(label), LowerRatio{ratios});
             }
+            // Differences of large sums would lose what small distances need.
+            if (!WHOLE) go_to_leaders(policy, leaders, ratios, ways, further, gate);
             wide = any_of_all(gate, measure(policy, ways, best, ratios, kept, distance));
         }
         if (first_thread) {

@@ -11,10 +11,7 @@ from langford.irregular.components import Components
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
 from langford.irregular.graph import Graph
-from langford.irregular.policies import LARGEST, InnerEdges, Optimum, WideDistance, largest
-
-ROUNDS = 256
-"""Of one launch; between two of them the program can be interrupted."""
+from langford.irregular.policies import LARGEST, PATIENCE, InnerEdges, Optimum, WideDistance, largest, tolerance_of
 
 
 def iteration_on_gpu(graph: Graph, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
@@ -77,13 +74,13 @@ class GpuIteration:
         heaviest, longest = largest(edges.weights), 1 if edges.times is None else largest(edges.times)
         if exact and n * max(heaviest, longest) >= LARGEST:
             raise WideDistance
-        tolerance = 0.0 if exact else 2.0**-44 * (heaviest + longest)
+        sizes = gpu.put([tolerance_of(exact, heaviest, longest), heaviest, longest], np.float64)
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
         best, roots, top = xp.empty(count, vertex), xp.full(count, -1, vertex), xp.full(1, -1, vertex)
         kept, record = gpu.zeros(n, np.int64), gpu.zeros(3, np.int64)
         arguments = (
             edges.indptr, edges.targets, edges.weights, edges.weights if edges.times is None else edges.times,
-            edges.labels, gpu.put([tolerance, heaviest, longest], np.float64), self.policy, kept, self.distance,
+            edges.labels, sizes, self.policy, kept, self.distance,
             xp.empty(n, kind), *(xp.empty((n, 2), vertex) for _ in range(2)),
             *(xp.empty(n, vertex) for _ in range(2)), *(xp.empty(n, kind) for _ in range(4)), best, roots,
             self._ratios, top, gpu.zeros(GATE_WORDS, np.uint32), record,
@@ -91,9 +88,10 @@ class GpuIteration:
         settled = wide = 0
         while not settled and not wide:
             self._launch(
-                "iterate", np.int64(count), np.int64(edges.times is not None), np.int64(ROUNDS), *arguments
+                "iterate", np.int64(count), np.int64(edges.times is not None), np.int64(PATIENCE), *arguments
             )
             rounds, settled, wide = gpu.on_host(record).tolist()
+            sizes[0] *= 2
         if wide:
             raise WideDistance
         label = int(top[0])
