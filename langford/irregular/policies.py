@@ -149,13 +149,20 @@ class CpuIteration:
                 self._numerators, self.denominators, leaders, self.distance, state,
             ):  # fmt: skip
                 raise WideDistance
-            improve(
-                edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
-                self.denominators, active, edges.weights.dtype.type(tolerance), self.distance, self.policy,
-            )  # fmt: skip
+            self._improve(active, tolerance, backwards=False)
+            # What the way back saves in rounds is more than it takes.
+            self._improve(active.copy(), tolerance, backwards=True)
             tolerance *= 1 + (rounds % PATIENCE == 0)
         label = min(sorted(self._cycles), key=self._ratio)
         return Optimum(self._ratio(label), self._cycles[label], rounds)
+
+    def _improve(self, active: Array, tolerance: float, backwards: bool) -> None:
+        """Choose nearer edges; ``active`` is left with the components where any choice changed."""
+        edges = self.edges
+        improve(
+            edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
+            self.denominators, active, edges.weights.dtype.type(tolerance), backwards, self.distance, self.policy,
+        )  # fmt: skip
 
     def _ratio(self, label: int) -> Fraction | float:
         if self._exact:

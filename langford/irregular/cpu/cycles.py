@@ -84,15 +84,28 @@ def follow(policy, targets, weights, times, limit, labels, numerators, denominat
 
 
 @kernel
-def improve(indptr, targets, weights, times, labels, numerators, denominators, active, tolerance, distance, policy):
-    """Choose for every vertex of an active component the edge that leads to its root the shortest way.
+def improve(
+    indptr,
+    targets,
+    weights,
+    times,
+    labels,
+    numerators,
+    denominators,
+    active,
+    tolerance,
+    backwards,
+    distance,
+    policy,
+):
+    """Choose for every vertex of an active component the edge that leads to a leader the shortest way.
 
-    ``active`` [components] is left with those in which a choice changed by more than ``tolerance``.
-    Returns the number of choices that changed.
+    In the order of the vertices, or ``backwards``.  ``active`` [components] is left with those in which a choice
+    changed by more than ``tolerance``.
     """
-    changed = 0
     still = np.zeros(active.size, np.bool_)
-    for vertex in range(policy.size):
+    for place in range(policy.size):
+        vertex = policy.size - 1 - place if backwards else place
         label = labels[vertex]
         if policy[vertex] < 0 or not active[label]:
             continue
@@ -106,9 +119,7 @@ def improve(indptr, targets, weights, times, labels, numerators, denominators, a
             # At once, so that others profit: no cycle of the new policy is worse for it.
             policy[vertex], distance[vertex] = choice, best
             still[label] = True
-            changed += 1
     active[:] = still
-    return changed
 
 
 @kernel
