@@ -6,8 +6,10 @@ the policy; each vertex then chooses the edge over which it is nearer.  When no 
 its cycle is optimal and the distances prove it.  Integers stay integers: ratios are compared as fractions,
 distances are checked for 62 bits.
 
-One vertex of each cycle of the policy has distance 0, also of cycles that are not the best.  A cycle that comes
-into the policy has a negative length, so the ratio sinks; while it remains the same, distances only fall.
+One vertex of each cycle of the policy, its leader, has distance 0, also where the cycle is not the best.  So no
+vertex has to be led to the best cycle, and fewer rounds do.  They end: a cycle that comes into the policy is
+better than the best so far, or takes the place of worse ones whose leaders it has; while the cycles are the same,
+distances only fall.
 """
 
 from __future__ import annotations

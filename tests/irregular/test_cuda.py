@@ -320,6 +320,19 @@ def test_a_policy_as_long_as_the_graph(gpu: Gpu) -> None:
     assert (around.value, len(around.edges), around.iterations) == (2, n, 1)
 
 
+def test_rounding_does_not_go_on_for_ever(gpu: Gpu) -> None:
+    side = 64
+    places = np.arange(side * side, dtype=INT)
+    ends = places // side * side + (places + 1) % side, (places + side) % (side * side)
+    graph = Graph.from_edges(side * side, np.tile(places, 2), np.concatenate(ends).astype(INT))
+    # Many ways are as long as each other but for rounding, and large sums have small differences.
+    weights = 1000 + np.random.default_rng(3).choice([0.1, 0.2, 0.3, 0.7], graph.m)
+    answer, known = optimum_on(gpu, graph, weights, None, DOUBLE), cycle_mean(graph, weights)
+    answer.check()
+    known.check()
+    assert answer.value == pytest.approx(known.value, rel=1e-13)
+
+
 def test_wide_distances_are_refused(gpu: Gpu) -> None:
     edges = 9
     path = np.arange(edges)

@@ -14,7 +14,7 @@ __device__ inline u32 shuffled(i64 edge) {
     return bits ^ bits >> 13;
 }
 
-// The edges that are left, and for each vertex the largest vertex that reaches it, and that it reaches, as far as known.
+// The edges that are left, and for each vertex the largest that reaches it, and that it reaches, as far as is known.
 struct Reach {
     i64 n, edges;
     const VERTEX *sources, *targets;

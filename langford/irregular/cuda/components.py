@@ -1,4 +1,4 @@
-"""Strong components on a GPU: largest numbers spread along the edges, forwards and backwards, until they settle."""
+"""Strong components on a GPU: largest numbers spread forwards and backwards until they settle, in one launch."""
 
 from __future__ import annotations
 

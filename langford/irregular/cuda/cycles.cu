@@ -9,8 +9,8 @@
 constexpr bool WHOLE = WEIGHT(1) / WEIGHT(2) == WEIGHT(0);
 constexpr i64 LARGEST = 1ll << 62;
 
-// Steps along the policy: where they lead, and the least vertex on the way, without the first.
-struct Hop { VERTEX next, least; };
+// Steps along the policy: where they lead, and the least vertex on the way, without the first.  Read in one access.
+struct alignas(2 * sizeof(VERTEX)) Hop { VERTEX next, least; };
 
 // Ways along the policy to the leader of a cycle.
 struct Ways {
@@ -149,10 +149,12 @@ __device__ void go_to_leaders(const Policy &policy, const Hop *hops, const WEIGH
     EACH(vertex, policy.n) {
         const bool stays = policy.stays(vertex, hops[vertex]);
         const i64 edge = stays ? 0 : policy.chosen[vertex];
-        const WEIGHT *ratio = ratios + 2 * policy.labels[vertex];
-        const WEIGHT time = policy.time(edge), weight = policy.weights[edge];
+        const i64 label = policy.labels[vertex];
+        const WEIGHT time = policy.time(edge);
+        WEIGHT weight = policy.weights[edge];
+        if (ratios) weight = cost(weight, time, ratios[2 * label], ratios[2 * label + 1]);
         ways.next[vertex] = stays ? VERTEX(vertex) : policy.targets[edge];
-        ways.sum[vertex] = stays ? WEIGHT(0) : ratios ? cost(weight, time, ratio[0], ratio[1]) : weight;
+        ways.sum[vertex] = stays ? WEIGHT(0) : weight;
         ways.duration[vertex] = stays ? WEIGHT(0) : time;
     }
     meet(gate);
@@ -195,8 +197,8 @@ __device__ bool choose_ratios(i64 components, const Better &better, const double
     return wide;
 }
 
-// The distance of each vertex to the leader that the policy leads to: of floats the sum; keeps the policy of components with a better
-// cycle.  Returns whether a distance needs more than 62 bits.
+// The distance of each vertex to the leader that the policy leads to; of floats the sums are distances.  Keeps the
+// policy of components with a better cycle.  Returns whether a distance needs more than 62 bits.
 __device__ bool measure(const Policy &policy, Ways ways, const VERTEX *best, const WEIGHT *ratios, i64 *kept,
                         WEIGHT *distance) {
     bool wide = false;
@@ -238,9 +240,8 @@ __device__ bool improve(const Policy &policy, const WEIGHT *ratios, WEIGHT toler
     return any;
 }
 
-// Up to `rounds` rounds.  Every leader of a cycle has distance 0, whichever cycle is the best of its component: only a
-// cycle that is better than all can come into the policy, so that the ratios sink until no choice changes, and then
-// the distances prove them.
+// Up to `rounds` rounds.  Every leader of a cycle has distance 0, whichever cycle is the best of its component.  The
+// ratios sink until no choice changes, and then the distances prove them (howard.py).
 //
 // sizes: tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per component
 // the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when it was

@@ -1,4 +1,4 @@
-// A kernel in which all blocks wait for each other.  All must be on the GPU at the same time; on the host there is one.
+// Kernels in which all blocks wait for each other: all are on the GPU at the same time, and on the host there is one.
 //
 // Defined by the loader: THREADS.
 #include "arrays.cuh"
