@@ -7,19 +7,30 @@ import platform
 import time
 
 from langford.devices import CPU, Device
+from langford.errors import MachineFailed
 from langford.methods import Plan
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation
 
 
+class DeviceLost(MachineFailed):
+    """This process can compute nothing on its device any more: end it, and start another one."""
+
+
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     """Evaluate a task on a device of this machine and check the result.
 
-    Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange.
+    Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange,
+    DeviceLost, or what the device raises.
     """
     evaluator = plan.evaluator(device)
     began, start = time.time(), time.perf_counter()
-    result = evaluator.evaluate(index)
+    try:
+        result = evaluator.evaluate(index)
+    except Exception as error:
+        if device.is_lost:
+            raise DeviceLost(f"{device} is lost to this process ({type(error).__name__}: {error})") from error
+        raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
     device_text = str(CPU) if device == CPU else f"{device} {device.name}"

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from jobs.evaluation import evaluate
+from jobs.evaluation import DeviceLost, evaluate
 from jobs.heartbeat import Heartbeat
 from langford import process
 from langford.devices import Device
@@ -53,6 +53,17 @@ class Failed:
     """
 
     token: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A worker cannot compute any more, and ends: news for the pool alone.
+
+    Attributes:
+        reason: the error, in words.
+    """
+
     reason: str
 
 
@@ -134,7 +145,7 @@ class _Member:
         pipe: this end of the connection to it.
         heartbeat: what it shows of its computing.
         tokens: of the tasks that it holds, oldest first.
-        condemned: why it was killed by its pool; None: it was not.
+        condemned: why it was killed by its pool, or ended by itself; None: neither.
     """
 
     device: Device
@@ -216,7 +227,10 @@ class WorkerPool:
                 continue
             try:
                 while member.pipe.poll():
-                    message: Finished | Failed = member.pipe.recv()
+                    message: Finished | Failed | Lost = member.pipe.recv()
+                    if isinstance(message, Lost):
+                        member.condemned = message.reason
+                        continue
                     member.tokens.remove(message.token)
                     yield message
             except (EOFError, OSError):
@@ -261,6 +275,11 @@ def _serve(pipe: Connection, key: PlanKey, device: Device, heartbeat: Heartbeat)
         heartbeat.begin(token)
         try:
             reply = Finished(token, evaluate(plan, index, device))
+        except DeviceLost as error:
+            # Every further task would fail at once, and be blamed for it.
+            with suppress(OSError):
+                pipe.send(Lost(str(error)))
+            os._exit(1)  # nothing of the device can be given back any more
         except Exception as error:
             reply = Failed(token, f"{type(error).__name__}: {error}")
         heartbeat.end()

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from langford.errors import LangfordError
-from langford.kernels.cuda.runtime import device_count, device_name
+from langford.kernels.cuda.runtime import device_count, device_name, is_lost
 
 KINDS = ("cpu", "cuda")
 PROCESSOR_FILE = Path("/proc/cpuinfo")
@@ -59,6 +59,11 @@ class Device:
     def model(self) -> str:
         """What its maker calls it.  Raises NoGpu."""
         return device_name(self.index) if self.kind == "cuda" else processor_model()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether this process can compute nothing on it any more, after an error; another process may."""
+        return self.kind == "cuda" and is_lost(self.index)
 
 
 CPU = Device("cpu")

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from langford.steps import COMPILING_WORDS
+
 COMMAND = [sys.executable, "-m", "langford"]
 ELSEWHERE = "import platform, sys; platform.node = lambda: {!r}; from langford.cli.main import main; main()"
 
@@ -22,6 +24,11 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""
 Mpirun = Callable[..., "subprocess.Popen[str]"]
 """The fixture ``mpirun``: number of ranks, arguments of the command → the process."""
+
+
+def without_announcement(errors: str) -> str:
+    """What a command said, without the line that tells the first one in a new cache to compile."""
+    return errors.removeprefix(f"{COMPILING_WORDS}\n")
 
 
 def write_program(folder: Path) -> None:

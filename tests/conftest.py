@@ -87,8 +87,14 @@ def langford(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def mpirun(tmp_path: Path) -> Mpirun:
+def mpirun(python_on_ranks: Mpirun) -> Mpirun:
     """Start ``langford`` on some ranks with arguments; the working folder is ``tmp_path``."""
+    return lambda ranks, *arguments: python_on_ranks(ranks, *COMMAND[1:], *arguments)
+
+
+@pytest.fixture
+def python_on_ranks(tmp_path: Path) -> Mpirun:
+    """Start Python on some ranks with arguments; the working folder is ``tmp_path``."""
     pytest.importorskip("mpi4py", reason="needs mpi4py")
     beside = Path(sys.executable).with_name("mpirun")
     launcher = str(beside) if beside.exists() else shutil.which("mpirun")
@@ -97,7 +103,7 @@ def mpirun(tmp_path: Path) -> Mpirun:
 
     def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [launcher, "-n", str(ranks), *COMMAND, *arguments],
+            [launcher, "-n", str(ranks), sys.executable, *arguments],
             cwd=tmp_path,
             env=ENVIRONMENT,
             text=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobs.evaluation import evaluate
+from jobs.evaluation import DeviceLost, evaluate
 from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
@@ -72,9 +72,11 @@ class RankPool:
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the ranks, see :meth:`jobs.pool.Pool.poll`."""
+        """All news of the ranks, see :meth:`jobs.pool.Pool.poll`; raises DeviceLost."""
         for rank in waiting(self._communicator, REPLY, timeout):
             document = json.loads(receive(self._communicator, rank, REPLY))
+            if "lost" in document:
+                raise DeviceLost(f"rank {rank}: {document['lost']}; run the same command again to go on")
             token = document["token"]
             self._tokens[rank].remove(token)
             if "reason" in document:
@@ -110,6 +112,8 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
         document: dict[str, object] = {"token": token}
         try:
             document["evaluation"] = evaluate(plan, index, device).to_document()
+        except DeviceLost as error:
+            document["lost"] = str(error)
         except Exception as error:
             document["reason"] = f"{type(error).__name__}: {error}"
         communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)

@@ -77,7 +77,7 @@ def _showing(problem: Problem, method: Method, device: Device) -> Plan:
     """The deepest plan whose tasks take long enough to show the speed, or else that of the largest tasks."""
     shown = None
     deepest = method.suggested_depth(problem) + DEEPER
-    for depth in sorted((depth for depth in method.depths(problem) if depth <= deepest), reverse=True):
+    for depth in sorted((depth for depth in method.best_depths(problem) if depth <= deepest), reverse=True):
         try:
             plan = method.plan(problem, depth)
             plan.evaluator(device)

@@ -43,7 +43,7 @@ def _summed(problem: Problem, probe: Problem, method: Method, speed: Speed) -> f
 
 def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
     """A plan of a problem whose tasks have so many points, or fewer where no plan has tasks of that size."""
-    depths = method.depths(probe)
+    depths = method.best_depths(probe)
     if points is None:
         return method.plan(probe, depths[-1] // 2 // 4 * 4)
     for depth in depths:

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from db import Ledger
-from jobs.graph500 import Ranks, graph500_on_ranks
 from jobs.mpi.world import world
 from jobs.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
+from langford.cli.graph500 import print_searches, searched_on_ranks
 from langford.cli.lazy import ListingGroup
 from langford.cli.options import copies_option, json_option, ledger_option, variant_argument
 from langford.cli.parameter_types import FiniteRange, numbers
-from langford.cli.ranks import failing_together
 from langford.devices import CPU, KINDS
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio
-from langford.irregular.errors import BadGraph, TooLarge, require_scipy
+from langford.irregular.errors import require_scipy
 from langford.irregular.graph import Graph
-from langford.irregular.graph500 import Graph500
 from langford.irregular.search_tree import search_sizes
 from langford.problem import Problem
-
-if TYPE_CHECKING:
-    pass
-
 
 one_device_option = click.option(
     "--device", type=click.Choice(KINDS), default=CPU.kind, show_default=True, help="A core, or GPU 0."
@@ -214,14 +206,22 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     epilog="""\b
 Examples:
   langford irregular bfs --scale 20
-  mpirun -n 4 langford irregular bfs --scale 20 --roots 8 --mpi --json"""
+  mpirun -n 4 langford irregular bfs --scale 20 --roots 8 --mpi --json
+  mpirun -n 2 langford irregular bfs --scale 27 --mpi --device cuda"""
 )
 @click.option("--scale", type=click.IntRange(0, 48), required=True, help="The graph has 2^SCALE vertices.")
 @click.option("--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Searches.")
 @click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
-@one_device_option
+@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: rows of blocks, at most.")
+@click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="A core, or GPU 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
+)
 @json_option
 @click.pass_context
 def bfs(
@@ -231,42 +231,20 @@ def bfs(
     edgefactor: int,
     seed: int,
     with_mpi: bool,
+    rows: int | None,
     device: str,
     as_json: bool,
 ) -> None:
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
-    if with_mpi and device != CPU.kind:
-        raise click.UsageError("the ranks of --mpi search on cores: leave --device out, or --mpi")
+    if rows is not None and not with_mpi:
+        raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
     if not with_mpi:
-        _print_searches(graph500(scale, roots, edgefactor, seed, device), 1, as_json)
+        print_searches(graph500(scale, roots, edgefactor, seed, device), {"ranks": 1}, as_json)
         return
     communicator = world()
-    try:
-        with failing_together(communicator, but_for=(BadGraph, TooLarge)):
-            here = communicator.Split_type(_shared_memory()).size
-            outcome = graph500_on_ranks(Ranks(communicator), scale, roots, edgefactor, seed, here)
-    except (BadGraph, TooLarge):
-        # Every rank has the same error; one of them reports it.
-        if communicator.rank == 0:
-            raise
+    outcome = searched_on_ranks(communicator, scale, roots, edgefactor, seed, device, rows)
+    if outcome is None:
         context.exit(ExitCode.BAD_INPUT)
     if communicator.rank == 0:
-        _print_searches(outcome, communicator.size, as_json)
+        print_searches(*outcome, as_json)
     context.exit(ExitCode.DONE)
-
-
-def _shared_memory() -> int:
-    from mpi4py import MPI
-
-    return MPI.COMM_TYPE_SHARED
-
-
-def _print_searches(outcome: Graph500, ranks: int, as_json: bool) -> None:
-    if as_json:
-        display.print_json({"ranks": ranks, **outcome.document()})
-        return
-    seconds = np.array([search.seconds for search in outcome.searches])
-    print(f"scale {outcome.scale}, edgefactor {outcome.edgefactor}: {outcome.gteps:.3g} GTEPS (harmonic mean)")
-    print(f"  built in  {outcome.construction:.3g} s")
-    print(f"  searched  {len(seconds)} times, {np.median(seconds):.3g} s in the median")
-    print("  checked   every search, by the benchmark's five rules")

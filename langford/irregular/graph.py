@@ -10,6 +10,7 @@ import numpy as np
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
+from langford.irregular.rows import sorted_rows
 
 
 class Graph:
@@ -55,24 +56,18 @@ class Graph:
         """
         require_indices("sources", sources)
         require_indices("targets", targets)
-        xp = module_of(sources, targets)
+        module_of(sources, targets)
         if n < 0 or len(sources) != len(targets):
             raise BadGraph(f"{len(sources)} sources and {len(targets)} targets: give one of each per edge")
         _require_vertices("source", sources, n)
         _require_vertices("target", targets, n)
+        graph = cls.__new__(cls)
+        graph.symmetric = symmetric
+        if on_gpu(sources):
+            graph.indptr, graph.indices, graph.order = sorted_rows(n, sources, targets, symmetric)
+            return graph
         loops = int((sources == targets).sum()) if symmetric else 0
         edges = 2 * len(sources) - loops if symmetric else len(sources)
-        graph = cls.__new__(cls)
-        graph.symmetric, graph.order = symmetric, None
-        if on_gpu(sources):
-            if symmetric:
-                other = sources != targets
-                ends = [xp.concatenate(pair) for pair in ((sources, targets[other]), (targets, sources[other]))]
-                sources, targets = ends
-            order = stable_order(sources)
-            graph.indptr = xp.searchsorted(sources[order], xp.arange(n + 1)).astype(offset_type(edges))
-            graph.indices, graph.order = targets[order], None if symmetric else order
-            return graph
         graph.indptr = np.zeros(n + 1, offset_type(edges))
         graph.indices = np.empty(edges, targets.dtype)
         order = np.empty(0 if symmetric else edges, np.int64)

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.errors import CheckFailed
-from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_length, require_memory
+from langford.irregular.arrays import (
+    Array,
+    module_of,
+    on_gpu,
+    on_host,
+    present_bytes,
+    require_length,
+    require_memory,
+)
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot
 from langford.irregular.graph import Graph
@@ -90,6 +98,13 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
     Returns the number of edges traversed, and which vertices an edge joins with their parent, bool[n].
     Raises CheckFailed.
     """
+    if on_gpu(parent):
+        traversed, joined, half, far = load("langford.irregular.cuda.check:check_edges_on_gpu")(
+            sources, targets, parent, levels
+        )
+        for rule, place in ((4, half), (3, far)):
+            _require(rule, place is None, "" if place is None else _edge(sources, targets, [place]))
+        return traversed, joined
     xp = module_of(parent)
     joined = xp.zeros(len(parent), bool)
     traversed, step = 0, 1 << 24
@@ -146,6 +161,7 @@ class Graph500:
     Attributes:
         scale, edgefactor, seed: of the graph.
         construction: seconds from the list of edges to the graph.
+        checking: seconds of all checks.
         searches: one per root.
     """
 
@@ -153,6 +169,7 @@ class Graph500:
     edgefactor: int
     seed: int
     construction: float
+    checking: float
     searches: list[Search]
 
     @property
@@ -169,6 +186,7 @@ class Graph500:
             "edgefactor": self.edgefactor,
             "seed": self.seed,
             "construction_seconds": self.construction,
+            "checking_seconds": self.checking,
             "gteps": self.gteps,
             "searches": [vars(search) for search in self.searches],
         }
@@ -205,13 +223,14 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     construction = time.perf_counter() - started
     bfs(graph, 0)  # loads the kernel
     connected = on_host(module_of(sources).flatnonzero(graph.degrees))
-    searches = []
+    searches, checking = [], 0.0
     for root in roots_among(connected, roots, seed).tolist():
         started = time.perf_counter()
         tree = bfs(graph, root)
         done()
         seconds = time.perf_counter() - started
         edges = check_bfs(sources, targets, root, tree.parent)
+        checking += time.perf_counter() - started - seconds
         frontiers = [level.frontier for level in tree.levels]
         searches.append(Search(root, int((tree.parent >= 0).sum()), edges, seconds, True, frontiers))
-    return Graph500(scale, edgefactor, seed, construction, searches)
+    return Graph500(scale, edgefactor, seed, construction, checking, searches)

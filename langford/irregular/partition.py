@@ -26,7 +26,7 @@ EDGES_SHARE, VERTICES_SHARE = 15, 18
 
 
 class Communicator(Protocol):
-    """The ranks of a program, or some of them.
+    """The ranks of a program, or some of them.  Results are where the arrays were: on the host, or on a GPU.
 
     Attributes:
         rank: of this one, from 0.
@@ -40,8 +40,8 @@ class Communicator(Protocol):
         """The ranks that give the same colour, in the order of their keys."""
         ...
 
-    def gather(self, array: Array) -> list[Array]:
-        """The arrays of all ranks, by rank, which all have the same type."""
+    def all_gather(self, part: Array, whole: Array) -> None:
+        """Fill ``whole`` with the parts of all ranks, by rank, which all have the same length and type."""
         ...
 
     def exchange(self, arrays: list[Array]) -> list[Array]:
@@ -67,9 +67,12 @@ class Grid:
     chunk: int
 
     @classmethod
-    def of(cls, n: int, size: int) -> Grid:
-        """The grid for n vertices on so many ranks, as near to a square as their number allows."""
-        rows = next(rows for rows in range(isqrt(size), 0, -1) if size % rows == 0)
+    def of(cls, n: int, size: int, most_rows: int | None = None) -> Grid:
+        """The grid for n vertices on so many ranks: as near to a square as their number allows.
+
+        ``most_rows``: as many rows as their number allows up to this one, instead.
+        """
+        rows = next(rows for rows in range(most_rows or isqrt(size), 0, -1) if size % rows == 0)
         return cls(rows, size // rows, -(-max(n, 1) // (64 * size)) * 64)
 
     def owner_of_edge(self, sources: NDArray[Any], targets: NDArray[Any]) -> Array:
@@ -86,15 +89,23 @@ class PartitionedGraph:
         connected: vertices of the whole graph that have an edge to another, int64[·].
     """
 
-    def __init__(self, world: Communicator, n: int, sources: NDArray[Any], targets: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        world: Communicator,
+        n: int,
+        sources: NDArray[Any],
+        targets: NDArray[Any],
+        most_rows: int | None = None,
+    ) -> None:
         """Build the block from all ranks' edges, both ways, without loops and multiple edges; all ranks call this.
 
         Args:
             world: all ranks.
             n: number of vertices.
             sources, targets: this rank's share of the list of edges, in any order.
+            most_rows: rows of blocks at most; None: as near to a square as the number of ranks allows.
         """
-        self.world, self.n, self.grid = world, n, Grid.of(n, world.size)
+        self.world, self.n, self.grid = world, n, Grid.of(n, world.size, most_rows)
         grid = self.grid
         self._row, self._column = divmod(world.rank, grid.columns)
         self._along_row = world.split(self._row, self._column)
@@ -160,7 +171,7 @@ class PartitionedGraph:
             following = self._along_row.merge(following, "or")
             visited |= following
             own = self._own(following)
-            front = np.concatenate(self._along_column.gather(own))
+            self._along_column.all_gather(own, front)
             before, size = size, self._sum(int(np.bitwise_count(own.view(np.uint64)).sum()))
         return self._own(self._along_row.merge(parent, "max")), levels
 
@@ -169,7 +180,9 @@ class PartitionedGraph:
         return self._gathered(own)
 
     def _gathered(self, own: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate(self.world.gather(own))[: self.n]
+        whole = np.empty(self.world.size * self.grid.chunk, own.dtype)
+        self.world.all_gather(own, whole)
+        return whole[: self.n]
 
     def _own(self, of_row: NDArray[Any]) -> NDArray[Any]:
         """This rank's part of an array, or a bitmap, over its row."""

@@ -26,7 +26,7 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
 
     Raises what Method.plan and Method.evaluator raise.
     """
-    depths = method.depths(problem)
+    depths = method.best_depths(problem)
     suggested = method.suggested_depth(problem)
     if seconds is None:
         return suggested if device == CPU else max(depths[0], suggested - GPU_STEPS_BACK)
@@ -51,7 +51,7 @@ def _speed(problem: Problem, method: Method, depth: int, device: Device) -> floa
     next depth with larger tasks.
     """
     shown = 0.0
-    for shallower in range(depth, method.depths(problem)[0] - 1, -method.depths(problem).step):
+    for shallower in range(depth, method.best_depths(problem)[0] - 1, -method.best_depths(problem).step):
         plan = method.plan(problem, shallower)
         try:
             evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))

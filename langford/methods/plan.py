@@ -184,6 +184,10 @@ class Method(ABC):
     def depths(self, problem: Problem) -> range:
         """The task depths p that :meth:`plan` accepts."""
 
+    def best_depths(self, problem: Problem) -> range:
+        """Those at which the tasks together take the least time; what chooses a depth chooses among these."""
+        return self.depths(problem)
+
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
         """A number of tasks that a plan of this depth has at least, known without making it."""
         return 0

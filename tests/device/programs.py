@@ -15,7 +15,7 @@ from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
 from langford.kernels.cuda.source import FOLDER
 from langford.problem import Problem
 
-ARCHITECTURES = ["sm_80", "sm_90", "sm_90a"]
+ARCHITECTURES = ["sm_80", "sm_90"]
 PROBLEMS = [
     *(Problem.langford(n) for n in range(2, 12)),
     *(Problem.skolem(n) for n in range(1, 11)),

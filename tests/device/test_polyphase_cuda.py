@@ -38,7 +38,7 @@ def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
     return PolyphasePlan(METHODS["polyphase"], problem, depth)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", [*ARCHITECTURES, "sm_90a"])  # with instructions of warpgroups
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
 def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
     text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))

@@ -18,6 +18,7 @@ from langford.cli.main import COMMANDS, main
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
+from tests.command_line import without_announcement
 
 DONE, EMPTY = "eight", "empty"
 HUGE = "9" * 5000
@@ -456,7 +457,7 @@ def program(
             main()
         output, errors = capfd.readouterr()
         assert isinstance(ended.value.code, int)
-        return Outcome(ended.value.code, output, errors)
+        return Outcome(ended.value.code, output, without_announcement(errors))
 
     yield call
     for name, handler in handlers.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -100,6 +101,36 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     progress = ledger.campaign(CAMPAIGN).progress()
     assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(16), "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
+
+
+def test_a_lost_device_ends_the_program_and_nothing_else(
+    mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "sitecustomize.py").write_text(
+        "from langford.devices import Device\n"
+        "from langford.methods.godfrey.cpu import GodfreyOnCpu\n"
+        "evaluate = GodfreyOnCpu.evaluate\n"
+        "def losing(self, index):\n"
+        "    if index == 30:\n"
+        "        Device.is_lost = property(lambda device: True)\n"
+        "        raise RuntimeError('an illegal access')\n"
+        "    return evaluate(self, index)\n"
+        "GodfreyOnCpu.evaluate = losing\n"
+    )
+    with monkeypatch.context() as planted:
+        path = os.pathsep.join(filter(None, [str(tmp_path / "planted"), os.environ.get("PYTHONPATH")]))
+        planted.setitem(ENVIRONMENT, "PYTHONPATH", path)
+        process = mpirun(3, "mpi", *LONG)
+        _, errors = process.communicate(timeout=100)
+    assert process.returncode == 1
+    assert re.search(
+        r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\); run the same", errors
+    )
+    progress = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN).progress()
+    assert "leased" not in progress.tasks
+    assert "failed" not in progress.attempts
+    assert COUNT in output_of(mpirun(3, "mpi", *LONG))
 
 
 def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:

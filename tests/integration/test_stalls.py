@@ -58,7 +58,13 @@ def sick(self, index):
     return evaluate(self, index)
 GodfreyOnCpu.evaluate = sick
 """
-FAULTS = {"hangs": "time.sleep(10_000)", "dies": "os.kill(os.getpid(), 11)"}
+FAULTS = {
+    "hangs": "time.sleep(10_000)",
+    "dies": "os.kill(os.getpid(), 11)",
+    "loses its device": (
+        "from langford.devices import Device; Device.is_lost = property(lambda device: True); 1 / 0"
+    ),
+}
 
 
 def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
@@ -124,7 +130,7 @@ def start(farm: Farm, command: str, *options: str, **variables: str) -> subproce
     return farm.start("run", *plan_words, "--name", NAME, "--workers", "1", *options, **variables)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["hangs", "dies"])
 def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: str) -> None:
     workers = [
         farm.work("--patience", "3", **plant(farm.folder, fault, 1000)),
@@ -179,10 +185,18 @@ def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
     farm.finish(farm.work())
 
 
-def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("dies", "worker process killed by SIGSEGV"),
+        ("loses its device", "cpu is lost to this process (ZeroDivisionError: division by zero)"),
+    ],
+)
+def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path, fault: str, said: str) -> None:
     command = ["run", "langford", "15", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
-    done = langford(*command, variables=plant(tmp_path, "dies", 1000))
+    done = langford(*command, variables=plant(tmp_path, fault, 1000))
     assert done.returncode == 1, done.stderr
+    assert done.stderr.count(f"{said}; its tasks go back to the queue") == 3
     assert f"task {SICK} has ended too many worker processes" in done.stderr
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
     assert (task["index"], task["failures"]) == (SICK, 0)

@@ -57,8 +57,12 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
     workers = [farm.work(outbox=f"outbox-{number}") for number in range(2)]
     farm.wait_until(lambda: farm.done() > 0.1 * farm.campaign.tasks and len(farm.workers()) == 2)
     farm.finish(*workers)
-    # The server may still tell what was so some seconds ago.
-    farm.wait_until(lambda: json.loads(langford(*asked, "--json").stdout)[0]["finished"] is not None)
+
+    def has_seen_all() -> bool:
+        [document] = json.loads(langford(*asked, "--json").stdout)
+        return document["finished"] is not None and all(worker["ending"] for worker in document["workers"])
+
+    farm.wait_until(has_seen_all)  # the server may still tell what was so some seconds ago
     [there] = json.loads(langford(*asked, "--json").stdout)
     [here] = json.loads(langford("status", NAME, "--json").stdout)
     assert here["count"] == there["count"] == str(COUNT)

@@ -225,6 +225,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     with Server(tmp_path, "farmed") as server:
         campaign_url = f"{server.url}/farmed"
         other = Worker(tmp_path, server, token.read_text())
+        server.wait_until(lambda: "joined: " in server.log)
         words = [
             "work",
             campaign_url,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,15 +42,16 @@ class ThreadRanks:
         boards = self._board.share(self.rank, _Board(len(members)) if first else None)
         return ThreadRanks(boards[members[0]], members.index(self.rank), len(members))
 
-    def gather(self, array: Any) -> list[Any]:
-        return [other.copy() for other in self._board.share(self.rank, array)]
+    def all_gather(self, part: Any, whole: Any) -> None:
+        shared = self._board.share(self.rank, part.copy())
+        whole[...] = np.concatenate(shared)
 
     def exchange(self, arrays: list[Any]) -> list[Any]:
-        return [theirs[self.rank] for theirs in self._board.share(self.rank, arrays)]
+        return [theirs[self.rank].copy() for theirs in self._board.share(self.rank, arrays)]
 
     def merge(self, array: Any, by: str) -> Any:
         operator = {"or": np.bitwise_or, "max": np.maximum, "sum": np.add}[by]
-        return operator.reduce(np.stack(self._board.share(self.rank, array)))
+        return reduce(operator, self._board.share(self.rank, array.copy()))
 
 
 def on_threads(size: int, program: Callable[[ThreadRanks], Result]) -> list[Result]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ import pytest
 from db import Ledger
 from db.records import Delivery
 from langford.cli.main import main
+from langford.kernels.cuda.runtime import NoGpu, device_count
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
 
 Call = Callable[..., tuple[int, str, str]]
 SEARCH = ("irregular", "bfs", "--mpi")
@@ -39,7 +41,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
             main()
         out, errors = capsys.readouterr()
         assert isinstance(ended.value.code, int)
-        return ended.value.code, out, errors
+        return ended.value.code, out, without_announcement(errors)
 
     return run
 
@@ -149,7 +151,8 @@ BAD = [
     ("cycle {file}", "line 2: 2 words"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
-    ("bfs --scale 8 --device cuda --mpi", "leave --device out"),
+    ("bfs --scale 8 --rows 2", "give --mpi too"),
+    ("bfs --scale 8 --rows 0 --mpi", "not in the range"),
     ("bfs", "Missing option"),
     ("bfs --scale 45", "bytes and"),
     ("bfs --scale 49", "not in the range"),
@@ -249,3 +252,15 @@ def test_bad_input_under_mpirun_is_told_once_or_ends_all(mpirun: Mpirun) -> None
     assert process.returncode == 2
     assert "bytes" in errors
     assert "Traceback" not in errors
+
+
+def test_without_a_gpu_one_rank_says_so(mpirun: Mpirun) -> None:
+    with suppress(NoGpu):
+        device_count()
+        pytest.skip("there is a GPU here")
+    process = mpirun(2, *SEARCH, "--scale", "8", "--device", "cuda")
+    out, errors = process.communicate(timeout=200)
+    assert (process.returncode, out) == (2, "")
+    assert errors.startswith("langford: ")
+    assert "GPU" in errors.splitlines()[0]
+    assert errors.count("langford: ") == 1

@@ -19,6 +19,7 @@ from langford.irregular.errors import BadArray, BadGraph, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
 from langford.irregular.partition import Grid, PartitionedGraph
+from langford.irregular.rows import sorted_rows
 from tests.irregular.ranks import ThreadRanks, on_threads
 
 DIRECTIONS = ["auto", "down", "up"]
@@ -210,6 +211,20 @@ def test_any_single_wrong_parent_is_found_out(n: int, data: st.DataObject) -> No
 
 
 @settings(max_examples=60)
+@given(st.integers(1, 8), st.booleans(), st.integers(1, 40), st.data())
+def test_rows_do_not_depend_on_what_is_sorted_at_once(
+    n: int, symmetric: bool, most: int, data: st.DataObject
+) -> None:
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30))
+    sources, targets = (np.array([pair[end] for pair in pairs], np.int32) for end in (0, 1))
+    back = [(target, source) for source, target in pairs if source != target] if symmetric else []
+    numbered = sorted(enumerate([*pairs, *back]), key=lambda edge: edge[1][0])
+    indptr, indices, order = sorted_rows(n, sources, targets, symmetric, most)
+    assert indices.tolist() == [target for _, (_, target) in numbered]
+    assert np.repeat(np.arange(n), np.diff(indptr)).tolist() == [source for _, (source, _) in numbered]
+    assert (order is None) if symmetric else order.tolist() == [place for place, _ in numbered]
+
+
 @given(st.integers(1, 8), st.data())
 def test_components_are_those_of_networkx(n: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=16))

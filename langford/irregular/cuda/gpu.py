@@ -50,6 +50,11 @@ class Gpu:
         """Memory of the device that is free."""
         return int(self.xp.cuda.runtime.memGetInfo()[0])
 
+    def wait(self) -> None:
+        """Return when the device has done all that was started."""
+        if self.xp is not np:
+            self.xp.cuda.runtime.deviceSynchronize()
+
     def flag(self, array: Array) -> bool:
         """Whether the first element is not zero, after all launches; it is cleared."""
         seen = bool(array[0])

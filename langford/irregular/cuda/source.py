@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 FOLDER = Path(__file__).parent
-FILES = ("bfs.cu", "components.cu", "cycles.cu", "kronecker.cu", "solve.cu", "tree.cu")
+FILES = (
+    "bfs.cu", "check.cu", "components.cu", "cycles.cu", "kronecker.cu", "partition.cu", "solve.cu", "tree.cu",
+)  # fmt: skip
 MAIN = {
     "bfs.cu": "search",
+    "check.cu": "check_edges",
     "components.cu": "propagate",
     "cycles.cu": "iterate",
     "kronecker.cu": "generate",
+    "partition.cu": "search_level",
     "solve.cu": "multiply_up",
     "tree.cu": "gather_up",
 }

@@ -56,8 +56,8 @@ class HostProgram:
         there = (ctypes.c_byte * values.nbytes).in_dll(self._library, name)
         ctypes.memmove(there, values.ctypes.data, values.nbytes)
 
-    def order(self, keys: Any) -> Any:
-        return np.argsort(keys)
+    def sort_by(self, keys: Any, values: Any) -> Any:
+        return values[np.argsort(keys)]
 
     def download(self, array: Any) -> Any:
         return array

@@ -67,8 +67,8 @@ class Program(Protocol):
         """Fill a variable in constant memory."""
         ...
 
-    def order(self, keys: DeviceArray) -> DeviceArray:
-        """The indices that put some integers in ascending order."""
+    def sort_by(self, keys: DeviceArray, values: DeviceArray) -> DeviceArray:
+        """The values in the ascending order of their keys, which are integers."""
         ...
 
     def download(self, array: DeviceArray) -> NDArray[Any]:

@@ -83,10 +83,10 @@ class CudaProgram:
             there = self._cupy.ndarray(values.shape, values.dtype, self._module.get_global(name))
             there.set(values)
 
-    def order(self, keys: Any) -> Any:
-        """The indices that put some integers in ascending order."""
+    def sort_by(self, keys: Any, values: Any) -> Any:
+        """The values in the ascending order of their keys."""
         with self._device:
-            return self._cupy.argsort(keys)
+            return values[self._cupy.argsort(keys)]
 
     def download(self, array: Any) -> NDArray[Any]:
         """The array on the host, after all launches so far."""
@@ -155,6 +155,17 @@ def device_name(index: int) -> str:
         raise NoGpu(f"there is no GPU {index} here: this machine has {count}, numbered from 0")
     name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]
     return name.decode()
+
+
+def is_lost(index: int) -> bool:
+    """Whether a GPU refuses everything in this process, as it does after an illegal access to its memory."""
+    cupy = _cupy()
+    try:
+        with cupy.cuda.Device(index):
+            cupy.cuda.runtime.deviceSynchronize()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return True
+    return False
 
 
 def describe_gpus() -> list[str]:

@@ -219,7 +219,7 @@ class ShiftedOnGpu:
         program.launch("list_us", np.int64(first), np.int64(second), np.int64(count), us, keys, totals)
         sums = program.download(totals)
         kept = int(sums[-1])
-        us = us[:kept][program.order(keys[:kept])]
+        us = program.sort_by(keys[:kept], us[:kept])
         sample = max(1, kept // SAMPLED)
         windows = np.rint(sums[:-1] / sample).astype(np.int32) - self._even_window // 2
         return UBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))

@@ -1,0 +1,72 @@
+"""The ranks of an MPI program as those among which a graph is split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.irregular.arrays import Array, module_of, on_host
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+Operator = Literal["or", "max", "sum"]
+
+
+class Ranks:
+    """The ranks of an MPI communicator; implements langford.irregular.partition.Communicator through host memory.
+
+    Attributes:
+        rank, size: of the communicator.
+        exchange_name: how arrays of GPUs travel.
+    """
+
+    exchange_name = "host memory"
+
+    def __init__(self, communicator: Intracomm) -> None:
+        self.communicator = communicator
+        self.rank, self.size = communicator.rank, communicator.size
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+    def split(self, colour: int, key: int) -> Self:
+        """The ranks of the same colour."""
+        part: Any = self.communicator.Split(colour, key)
+        return type(self)(part)
+
+    def all_gather(self, part: Array, whole: Array) -> None:
+        """The parts of all ranks in one array."""
+        received = np.empty(whole.shape, whole.dtype)
+        self.communicator.Allgather(_host(part), received)
+        whole[...] = module_of(whole).asarray(received)
+
+    def exchange(self, arrays: list[Array]) -> list[Array]:
+        """What the other ranks sent to this one."""
+        counts = [len(array) for array in arrays]
+        sizes = self.communicator.alltoall(counts)
+        received = np.empty(sum(sizes), arrays[0].dtype)
+        sent = np.concatenate([on_host(array) for array in arrays])
+        self.communicator.Alltoallv([sent, counts], [received, sizes])
+        return _parts(received, sizes, arrays[0])
+
+    def merge(self, array: Array, by: Operator) -> Array:
+        """The arrays of all ranks in one."""
+        from mpi4py import MPI
+
+        operators = {"or": MPI.BOR, "max": MPI.MAX, "sum": MPI.SUM}
+        merged = np.empty(array.shape, array.dtype)
+        self.communicator.Allreduce(_host(array), merged, operators[by])
+        return module_of(array).asarray(merged)
+
+
+def _host(array: Array) -> NDArray[Any]:
+    return np.ascontiguousarray(on_host(array))
+
+
+def _parts(everything: NDArray[Any], sizes: list[int], like: Array) -> list[Array]:
+    """The array cut into pieces of these sizes, where ``like`` is."""
+    xp: Any = module_of(like)
+    return list(xp.split(xp.asarray(everything), np.cumsum(sizes)[:-1].tolist()))

@@ -1,0 +1,246 @@
+// Breadth-first search over a graph split into blocks: what one rank does between two exchanges.
+//
+// A launch of `search_level` is a level of this rank's block; all blocks of threads must be on the GPU at the same time.
+// It reads from the frontier's own buffer what all ranks found in the level before, and so decides by itself, as
+// every rank does, whether to go from above or from below: the host need not look until the search is over.
+// Defined by the loader: VERTEX, OFFSET.
+#include "search.cuh"
+
+// What a rank tells behind its part of a bitmap: vertices of its row that are new, the edges that leave them, the
+// edges looked at.
+struct Told { u64 found, ahead, inspected, unused; };
+constexpr int TOLD = sizeof(Told) / sizeof(u32);
+
+// Where a search is; after the gate of the barrier.
+struct Progress {
+    i64 level, below, before, unseen;
+    Counts counts[2];  // of this level, zeros for the next one
+};
+
+// One rank's share.  Sources are numbered by their chunk of the column, `stride` apart.
+struct Share {
+    const OFFSET *down_indptr, *up_indptr;
+    Rows down_indices, up_indices;
+    i64 rows, chunk, chunks, columns, column;
+    VERTEX *parent, *queue, *chunk_vertex;
+    OFFSET *chunk_edge;
+    u32 *visited, *following;
+
+    __device__ i64 stride() const { return chunk + TOLD * 32; }
+    __device__ Told *told(u32 *part, i64 size) const { return reinterpret_cast<Told *>(part + size / 32); }
+    // The vertex that a source of the block is.
+    __device__ VERTEX label(VERTEX source) const {
+        const VERTEX step = VERTEX(stride()), which = source / step;
+        return VERTEX((which * columns + column) * chunk) + (source - which * step);
+    }
+};
+
+// A rank's share of a list of edges, both ways, without loops: the rank of the block, and row · width + source there;
+// `owners` is −1 for a loop.
+extern "C" __global__ void split_edges(const VERTEX *sources, const VERTEX *targets, i64 count, i64 chunk, i64 columns,
+                                       i64 width, int *owners, i64 *keys) {
+    const i64 stride = chunk + TOLD * 32;
+    EACH(at, 2 * count) {
+        const i64 edge = at < count ? at : at - count;
+        const i64 source = at < count ? sources[edge] : targets[edge], target = at < count ? targets[edge] : sources[edge];
+        const i64 from = source / chunk, to = target / chunk, row = to / columns;
+        owners[at] = source == target ? -1 : int(row * columns + from % columns);
+        keys[at] = (target - row * columns * chunk) * width + from / columns * stride + (source - from * chunk);
+    }
+}
+
+// Counts the edges of each target.
+extern "C" __global__ void count_edges(const i64 *keys, i64 count, i64 width, VERTEX *degrees) {
+    EACH(at, count) add_atomically(&degrees[keys[at] / width], VERTEX(1));
+}
+
+// Before the first level.  `row`, `source`: where the root is in this block, −1 where it is not.
+extern "C" __global__ void start_search(i64 rows, i64 words, i64 root, i64 row, i64 source, i64 chunk, i64 edges,
+                                 const u32 *closed, VERTEX *parent, u32 *visited, u32 *front, u64 *progress,
+                                 i64 *record) {
+    EACH(target, rows) parent[target] = target == row ? root : -1;
+    EACH(word, rows / 32) visited[word] = closed[word] | (row >= 0 && word == row >> 5 ? 1u << (row & 31) : 0);
+    // One vertex is in the frontier, says the first part; what is ahead of it decides nothing.
+    EACH(word, words) front[word] = word == chunk / 32 || (source >= 0 && word == source >> 5)
+                                        ? (word == chunk / 32 ? 1u : 1u << (source & 31)) : 0;
+    if (this_thread() == 0) {
+        Progress *now = reinterpret_cast<Progress *>(progress + 1);
+        *now = Progress{0, 0, 0, edges, {{0, 0, 0, 0}, {0, 0, 0, 0}}};
+        progress[0] = 0;
+        record[0] = 0;
+    }
+}
+
+// A target of the frontier gets this parent, unless it has one.
+__device__ inline void mark(const Share &share, VERTEX vertex, OFFSET edge) {
+    const VERTEX target = share.down_indices[edge];
+    const u32 bit = 1u << (target & 31);
+    u32 *word = &share.following[target >> 5];
+    if ((share.visited[target >> 5] | *word) & bit || atomicOr(word, bit) & bit) return;
+    share.parent[target] = vertex;
+}
+
+// The sources of a bitmap in a queue; counts the edges that leave them.
+__device__ void list_front(const Share &share, const u32 *front, Counts *counts) {
+    const int lane = threadIdx.x % 32;
+    const i64 step = share.stride() / 32, words = share.chunks * step;
+    u64 inspected = 0;
+    for (i64 base = this_thread() / 32 * 32; base < words; base += all_threads()) {
+        const i64 word = base + lane;
+        u32 bits = word < words && word % step < share.chunk / 32 ? front[word] : 0;
+        if (!__any_sync(WARP, bits)) continue;
+        for (u64 place = reserve(&counts->found, __popc(bits), lane); bits; bits &= bits - 1, place++) {
+            const VERTEX source = VERTEX(word * 32 + __popc((bits & -bits) - 1));
+            share.queue[place] = source;
+            inspected += share.down_indptr[source + 1] - share.down_indptr[source];
+        }
+    }
+    inspected = warp_sum(inspected);
+    if (lane == 0 && inspected) atomicAdd(&counts->inspected, inspected);
+}
+
+// From above: warps take 32 sources of the queue each, and leave the longest rows over in chunks.
+__device__ void mark_targets(const Share &share, u64 size, Counts *counts) {
+    const int lane = threadIdx.x % 32;
+    for (u64 base = this_thread() / 32 * 32; base < size; base += all_threads()) {
+        VERTEX source = 0, vertex = 0;
+        OFFSET edge = 0, last = 0;
+        if (base + lane < size) {
+            source = share.queue[base + lane];
+            vertex = share.label(source);
+            edge = share.down_indptr[source];
+            last = share.down_indptr[source + 1];
+        }
+        const bool large = last - edge > CHUNK;
+        if (__any_sync(WARP, large)) {
+            u64 place = reserve(&counts->chunks, large ? (last - edge + CHUNK - 1) / CHUNK : 0, lane);
+            for (; large && edge < last; edge += CHUNK, place++) {
+                share.chunk_vertex[place] = source;
+                share.chunk_edge[place] = edge;
+            }
+            if (large) edge = last;
+        }
+        for (u32 many = __ballot_sync(WARP, last - edge >= 32); many; many &= many - 1) {
+            const int owner = __popc((many & -many) - 1);
+            const VERTEX theirs = __shfl_sync(WARP, i64(vertex), owner);
+            const OFFSET end = __shfl_sync(WARP, i64(last), owner);
+            for (OFFSET at = __shfl_sync(WARP, i64(edge), owner) + lane; at < end; at += 32) mark(share, theirs, at);
+        }
+        if (last - edge >= 32) edge = last;
+        for (; edge < last; edge++) mark(share, vertex, edge);
+    }
+}
+
+// The same for the chunks that were left over.
+__device__ void mark_chunks(const Share &share, u64 chunks) {
+    for (u64 at = this_thread() / 32; at < chunks; at += all_threads() / 32) {
+        const VERTEX source = share.chunk_vertex[at], vertex = share.label(source);
+        const OFFSET first = share.chunk_edge[at], last = share.down_indptr[source + 1];
+        const OFFSET end = last - first > CHUNK ? first + CHUNK : last;
+        for (OFFSET edge = first + threadIdx.x % 32; edge < end; edge += 32) mark(share, vertex, edge);
+    }
+}
+
+// The union of the row's bitmaps, `step` words apart: visited from now on; this rank's part goes to `own`, and what
+// the row found to `told`.
+__device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64 first, i64 chunk, bool below,
+                            const VERTEX *degrees, u32 *visited, u32 *own, Told *told) {
+    u64 found = 0, ahead = 0;
+    EACH_WARP(word, rows / 32) {
+        u32 bits = 0;
+        for (i64 part = 0; part < count && word < rows / 32; part++) bits |= parts[part * step + word];
+        if (bits) visited[word] |= bits;
+        const i64 place = word - first / 32;
+        if (word < rows / 32 && place >= 0 && place < chunk / 32) own[place] = bits;
+        found += __popc(bits);
+        // Only from above it matters what is ahead.
+        for (u32 left = below ? 0 : bits; left; left &= left - 1) ahead += degrees[word * 32 + __popc((left & -left) - 1)];
+    }
+    found = warp_sum(found);
+    ahead = warp_sum(ahead);
+    if (threadIdx.x % 32 == 0 && found) atomicAdd(&told->found, found);
+    if (threadIdx.x % 32 == 0 && ahead) atomicAdd(&told->ahead, ahead);
+}
+
+// A level: marks what the frontier reaches in this block.  With one column of blocks, also what `unite_row` does.
+// The record: the number of levels once the search is over, then of each level the frontier, the edges looked at and
+// whether it went from below.  `direction`: 0 from above, 1 from below, 2 whichever looks at fewer edges.
+extern "C" __global__ void search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indptr,
+                                   Rows up_indices, i64 n, i64 rows, i64 chunk, i64 chunks, i64 columns, i64 column,
+                                   i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
+                                   u32 *front, u32 *following, u32 *own, VERTEX *chunk_vertex, OFFSET *chunk_edge,
+                                   u64 *progress, i64 *record) {
+    const Share share = {down_indptr, up_indptr, down_indices, up_indices, rows, chunk, chunks, columns, column,
+                         parent, queue, chunk_vertex, chunk_edge, visited, following};
+    u32 *gate = reinterpret_cast<u32 *>(progress);
+    Progress *now = reinterpret_cast<Progress *>(progress + 1);
+    const bool first_thread = this_thread() == 0;
+    const i64 level = now->level;
+    Counts *counts = &now->counts[level % 2];
+    Told all = {0, 0, 0, 0};
+    for (i64 part = 0; part < chunks; part++) {
+        const Told *one = share.told(front + part * (share.stride() / 32), chunk);
+        all.found += one->found;
+        all.ahead += one->ahead;
+        all.inspected += one->inspected;
+    }
+    if (first_thread && level && level <= MOST_LEVELS) record[3 * level - 1] = all.inspected;
+    if (!all.found) {
+        if (first_thread) record[0] = level;
+        return;
+    }
+    const i64 unseen = now->unseen - i64(all.inspected);
+    bool below = direction == 2 ? now->below : direction == 1;
+    if (direction == 2) {
+        if (!below) below = i64(all.ahead) > unseen / EDGES_SHARE;
+        else if (i64(all.found) < now->before && i64(all.found) < n / VERTICES_SHARE) below = false;
+    }
+    Told *told = share.told(own, chunk);
+    if (first_thread) {
+        now->counts[1 - level % 2] = Counts{0, 0, 0, 0};
+        *told = Told{0, 0, 0, 0};
+        if (level < MOST_LEVELS) {
+            record[1 + 3 * level] = all.found;
+            record[3 + 3 * level] = below;
+        }
+    }
+    if (below) {
+        look_from_below(up_indptr, up_indices, rows, front, following, visited, parent,
+                        [&](VERTEX source) { return share.label(source); }, counts);
+        wait_for_all(gate);
+    } else {
+        EACH(word, rows / 32) following[word] = 0;
+        list_front(share, front, counts);
+        wait_for_all(gate);
+        mark_targets(share, counts->found, counts);
+        wait_for_all(gate);
+        if (counts->chunks) {
+            mark_chunks(share, counts->chunks);
+            wait_for_all(gate);
+        }
+    }
+    if (first_thread) {
+        now->level = level + 1;
+        now->below = below;
+        now->before = all.found;
+        now->unseen = unseen;
+        (columns == 1 ? told : share.told(following, rows))->inspected = counts->inspected;
+    }
+    if (columns == 1) unite_parts(following, 1, 0, rows, 0, chunk, below, degrees, visited, following, told);
+}
+
+// The bitmaps of the row, each with what its rank tells, in one.
+extern "C" __global__ void unite_row(u32 *parts, i64 count, i64 rows, i64 first, i64 chunk, const VERTEX *degrees,
+                                 const u64 *progress, u32 *visited, u32 *own) {
+    const Progress *now = reinterpret_cast<const Progress *>(progress + 1);
+    const i64 step = rows / 32 + TOLD;
+    Told *told = reinterpret_cast<Told *>(own + chunk / 32);
+    // Set, not added to: once a search is over, its last level may be united again.
+    if (this_thread() == 0) {
+        u64 inspected = 0;
+        for (i64 part = 0; part < count; part++)
+            inspected += reinterpret_cast<Told *>(parts + part * step + rows / 32)->inspected;
+        told->inspected = inspected;
+    }
+    unite_parts(parts, count, step, rows, first, chunk, now->below, degrees, visited, own, told);
+}
