@@ -69,11 +69,11 @@ __device__ bool step(const Reach &reach) {
 // Pass the largest numbers on until none changes, or `sweeps` are done: then `unsettled` is set.  Each vertex also
 // hears from the ancestor 1, 2, 4, … steps before it along the parents, and so along the children: a path takes as
 // many sweeps as its length has bits.  After `levels` of them that begins again with the new numbers.
-extern "C" __global__ void propagate(i64 n, i64 edges, i64 sweeps, i64 levels, const VERTEX *sources,
-                                     const VERTEX *targets, const signed char *left, VERTEX *before, VERTEX *after,
-                                     u32 *into, u32 *out, VERTEX *parent, VERTEX *child, VERTEX *ancestor,
-                                     VERTEX *further_ancestor, VERTEX *descendant, VERTEX *further_descendant,
-                                     u32 *gate, int *unsettled) {
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
+propagate(i64 n, i64 edges, i64 sweeps, i64 levels, const VERTEX *sources, const VERTEX *targets,
+          const signed char *left, VERTEX *before, VERTEX *after, u32 *into, u32 *out, VERTEX *parent,
+          VERTEX *child, VERTEX *ancestor, VERTEX *further_ancestor, VERTEX *descendant,
+          VERTEX *further_descendant, u32 *gate, int *unsettled) {
     const Reach reach = {n, edges, sources, targets, left, before, after};
     bool any = true;
     for (i64 sweep = 0; any && sweep < sweeps; sweep++) {

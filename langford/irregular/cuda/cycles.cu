@@ -247,13 +247,12 @@ __device__ bool improve(const Policy &policy, const WEIGHT *ratios, WEIGHT toler
 // the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when it was
 // seen, since the policy may leave it for another that is as good.  top: of all components the one with the least
 // ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62 bits.
-extern "C" __global__ void iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr,
-                                   const VERTEX *targets, const WEIGHT *weights, const WEIGHT *times,
-                                   const VERTEX *labels, const double *sizes, i64 *chosen, i64 *kept,
-                                   WEIGHT *distance, WEIGHT *nearer, Hop *hops, Hop *further_hops, VERTEX *next,
-                                   VERTEX *further_next, WEIGHT *sums, WEIGHT *further_sums, WEIGHT *durations,
-                                   WEIGHT *further_durations, VERTEX *best, VERTEX *roots, WEIGHT *ratios,
-                                   VERTEX *top, u32 *gate, i64 *record) {
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
+iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr, const VERTEX *targets,
+        const WEIGHT *weights, const WEIGHT *times, const VERTEX *labels, const double *sizes, i64 *chosen,
+        i64 *kept, WEIGHT *distance, WEIGHT *nearer, Hop *hops, Hop *further_hops, VERTEX *next,
+        VERTEX *further_next, WEIGHT *sums, WEIGHT *further_sums, WEIGHT *durations, WEIGHT *further_durations,
+        VERTEX *best, VERTEX *roots, WEIGHT *ratios, VERTEX *top, u32 *gate, i64 *record) {
     const Policy policy = {n, timed, indptr, targets, weights, times, labels, chosen};
     const Ways ways = {next, sums, durations}, further = {further_next, further_sums, further_durations};
     const Better better = {policy, ways};
