@@ -11,7 +11,7 @@ from langford.irregular.components import components
 from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.howard import Howard
-from langford.irregular.phases import CpuPhases
+from langford.irregular.policies import CpuIteration
 from langford.loading import load
 
 BITS = 62
@@ -108,20 +108,21 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
     if not exact and len(weights) and float(abs(weights).max()) > LARGEST_FLOAT / graph.m:
         raise TooWide(f"sums of the weights may pass {LARGEST_FLOAT:g}: divide them by a common factor")
-    signed = -weights.astype(kind) if maximum else weights.astype(kind)
-    durations = xp.ones(graph.m, kind) if times is None else times.astype(kind)
+    signed = -weights.astype(kind) if maximum else weights.astype(kind, copy=False)
+    durations = None if times is None else times.astype(kind, copy=False)
     timeless = None if times is None else timeless_vertex(graph, times)
     if timeless is not None:
         raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")
-    phases = load("langford.irregular.cuda.cycles:phases_on_gpu") if on_gpu(graph.indptr) else CpuPhases
-    howard = Howard(graph, components(graph), signed, durations, phases)
+    there = on_gpu(graph.indptr)
+    iteration = load("langford.irregular.cuda.cycles:iteration_on_gpu") if there else CpuIteration
+    howard = Howard(graph, components(graph), signed, durations, iteration)
     if howard.empty:
         raise NoCycle("the graph has no cycle: every search for one ends; give a graph with one")
-    iterations = howard.solve()
-    value, edges = howard.best()
-    potentials = howard.potentials()
+    optimum = howard.solve()
+    value, edges = howard.best(optimum)
+    potentials = howard.potentials(value)
     sign = -1 if maximum else 1
-    return OptimalCycle(sign * value, edges, potentials, iterations, graph, weights, times, maximum)
+    return OptimalCycle(sign * value, edges, potentials, optimum.rounds, graph, weights, times, maximum)
 
 
 def timeless_vertex(graph: Graph, times: Array) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,11 @@ from langford import irregular
 from langford.irregular import Graph, OptimalCycle, bfs, check_bfs, components, cycle_mean, cycle_ratio
 from langford.irregular.cuda import bfs as cuda_bfs
 from langford.irregular.cuda.components import strong_components
-from langford.irregular.cuda.cycles import GpuPhases
+from langford.irregular.cuda.cycles import GpuIteration
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.source import FILES, source_of
-from langford.irregular.errors import TooWide
+from langford.irregular.errors import NoCycle, TooWide
 from langford.irregular.howard import Howard
 from tests.device.programs import compile_only
 
@@ -103,31 +105,127 @@ def small_graphs() -> list[tuple[Graph, Any, Any]]:
     return [*graphs, (graph, random.integers(0, 1000, graph.m), np.ones(graph.m, LONG))]
 
 
+def rings(lengths: list[int]) -> tuple[Any, Any]:
+    """Sources and targets of circles, one after another, against the order of their vertices."""
+    ends = np.cumsum(lengths)
+    sources = np.arange(ends[-1], dtype=INT)
+    targets = sources - 1
+    targets[ends - lengths] = ends - 1
+    return sources, targets
+
+
 def test_components_are_those_of_the_cpu(gpu: Gpu) -> None:
-    for graph, _, _ in small_graphs():
+    none, random = np.zeros(0, INT), np.random.default_rng(8)
+    one_ring, many = rings([20_000]), rings([1, 2, 3, 4, 5] * 60)
+    names = random.permutation(20_000).astype(INT)
+    path = np.arange(5000, dtype=INT)
+    graphs = [
+        *(graph for graph, _, _ in small_graphs()),
+        *(Graph.from_edges(n, none, none) for n in (0, 1, 3)),
+        Graph.from_edges(2, np.array([0, 0, 1], INT), np.array([0, 0, 1], INT)),
+        Graph.from_edges(20_000, *one_ring),
+        Graph.from_edges(20_000, names[one_ring[0]], names[one_ring[1]]),
+        Graph.from_edges(900, *many),
+        # Bridges from each circle to the next.
+        Graph.from_edges(900, np.append(many[0], np.arange(899, dtype=INT)), np.append(many[1], np.arange(1, 900))),
+        Graph.from_edges(5001, path, path + 1),
+        Graph.from_edges(5001, path + 1, path),
+    ]
+    for graph in graphs:
         found, known = strong_components(gpu, there(gpu, graph)), components(graph)
         labels = gpu.on_host(found.labels).tolist()
         assert found.count == known.count == len(set(zip(labels, known.labels.tolist(), strict=True)))
+        assert set(labels) == set(range(found.count))
+
+
+def optimum_on(gpu: Gpu, graph: Graph, weights: Any, times: Any, kind: Any) -> OptimalCycle:
+    """The optimal cycle as a device finds it, with its arrays on the host."""
+    moved = there(gpu, graph)
+    columns = [None if array is None else gpu.put(array, kind) for array in (weights, times)]
+    howard = Howard(moved, strong_components(gpu, moved), *columns, partial(GpuIteration, gpu))
+    if howard.empty:
+        raise NoCycle
+    optimum = howard.solve()
+    value, edges = howard.best(optimum)
+    potentials = howard.potentials(value)
+    return OptimalCycle(
+        value, gpu.on_host(edges), gpu.on_host(potentials), optimum.rounds, graph, weights.astype(kind),
+        None if times is None else times.astype(kind), False,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [LONG, DOUBLE], ids=["whole", "real"])
 def test_cycles_are_those_of_the_cpu(gpu: Gpu, kind: Any) -> None:
-    for graph, weights, times in small_graphs():
-        moved, parts = there(gpu, graph), strong_components(gpu, there(gpu, graph))
-        for durations in (np.ones(graph.m, LONG), times):
-            columns = [gpu.put(array, kind) for array in (weights, durations)]
-            howard = Howard(moved, parts, *columns, lambda edges: GpuPhases(gpu, edges))
-            if howard.empty:
+    random = np.random.default_rng(9)
+    graphs = small_graphs()
+    for _ in range(60):
+        # Of few weights: many cycles are as good as the best.
+        graph = Graph.from_edges(9, *random.integers(0, 9, (2, 20)).astype(INT))
+        graphs.append((graph, random.integers(-1, 2, 20), random.integers(1, 3, 20)))
+    for graph, weights, times in graphs:
+        for durations in (None, times):
+            try:
+                known = cycle_mean(graph, weights) if durations is None else cycle_ratio(graph, weights, durations)
+            except NoCycle:
+                with pytest.raises(NoCycle):
+                    optimum_on(gpu, graph, weights, durations, kind)
                 continue
-            known = cycle_ratio(graph, weights, durations)
-            rounds = howard.solve()
-            value, edges = howard.best()
-            answer = OptimalCycle(
-                value, gpu.on_host(edges), gpu.on_host(howard.potentials()), rounds, graph, weights.astype(kind),
-                durations.astype(kind), False,
-            )  # fmt: skip
+            answer = optimum_on(gpu, graph, weights, durations, kind)
             answer.check()
-            assert value == (known.value if kind is LONG else float(known.value))
+            assert answer.value == (known.value if kind is LONG else float(known.value))
+            again = optimum_on(gpu, graph, weights, durations, kind)
+            assert np.array_equal(answer.potentials, again.potentials)
+            assert answer.edges.tolist() == again.edges.tolist()
+
+
+def test_the_best_of_many_components(gpu: Gpu) -> None:
+    lengths = [1, 2, 3, 4, 5] * 60
+    sources, targets = rings(lengths)
+    # The ends of the bridges are in different circles, or in the same.
+    sources, targets = np.append(sources, np.arange(899)), np.append(targets, np.arange(1, 900))
+    graph = Graph.from_edges(900, sources.astype(INT), targets.astype(INT))
+    assert graph.order is not None
+    random = np.random.default_rng(5)
+    around = random.integers(10**6, 10**6 + 100, 900)
+    weights = np.append(around, np.full(899, 10**7))[graph.order]
+    begins = np.cumsum(lengths) - lengths
+    totals = np.add.reduceat(around, begins).tolist()
+    means = [Fraction(total, length) for total, length in zip(totals, lengths, strict=True)]
+    answer = optimum_on(gpu, graph, weights, None, LONG)
+    answer.check()
+    assert answer.value == min(means)
+    place = means.index(min(means))
+    assert sorted(answer.vertices.tolist()) == list(range(begins[place], begins[place] + lengths[place]))
+
+
+def test_a_policy_as_long_as_the_graph(gpu: Gpu) -> None:
+    n = 30_000
+    sources, targets = rings([n])
+    # Every vertex must go round to vertex 0 and its loop; a shorter way costs more than it saves.
+    graph = Graph.from_edges(n, np.append(sources, [0, n - 1]).astype(INT), np.append(targets, [0, 1]).astype(INT))
+    assert graph.order is not None
+    weights = np.append(np.full(n, 7), [3, 10**7])[graph.order]
+    answer = optimum_on(gpu, graph, weights, None, LONG)
+    answer.check()
+    assert (answer.value, answer.vertices.tolist()) == (3, [0])
+    assert np.ptp(answer.potentials) == 4 * (n - 1)
+    without_loop = Graph.from_edges(n, sources, targets)
+    around = optimum_on(gpu, without_loop, np.arange(n) % 5, None, LONG)
+    around.check()
+    assert (around.value, len(around.edges), around.iterations) == (2, n, 1)
+
+
+def test_rounding_does_not_go_on_for_ever(gpu: Gpu) -> None:
+    side = 64
+    places = np.arange(side * side, dtype=INT)
+    ends = places // side * side + (places + 1) % side, (places + side) % (side * side)
+    graph = Graph.from_edges(side * side, np.tile(places, 2), np.concatenate(ends).astype(INT))
+    # Many ways are as long as each other but for rounding, and large sums have small differences.
+    weights = 1000 + np.random.default_rng(3).choice([0.1, 0.2, 0.3, 0.7], graph.m)
+    answer, known = optimum_on(gpu, graph, weights, None, DOUBLE), cycle_mean(graph, weights)
+    answer.check()
+    known.check()
+    assert answer.value == pytest.approx(known.value, rel=1e-13)
 
 
 def test_wide_distances_are_refused(gpu: Gpu) -> None:
@@ -140,7 +238,7 @@ def test_wide_distances_are_refused(gpu: Gpu) -> None:
         cycle_mean(graph, weights)
     howard = Howard(
         there(gpu, graph), strong_components(gpu, there(gpu, graph)), gpu.put(weights, LONG),
-        gpu.put(np.ones(graph.m), LONG), lambda inner: GpuPhases(gpu, inner),
+        None, partial(GpuIteration, gpu),
     )  # fmt: skip
     with pytest.raises(TooWide):
         howard.solve()

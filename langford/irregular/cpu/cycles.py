@@ -54,96 +54,58 @@ def cost(weight, time, numerator, denominator):
 
 
 @kernel
-def follow(policy, targets, weights, times, limit, labels, numerators, denominators, roots, distance, state):
-    """The distance of every vertex whose policy leads to a root, along the policy.
+def follow(policy, targets, weights, times, limit, labels, numerators, denominators, leaders, distance, state):
+    """The distance of every vertex to the leader of the cycle that its policy leads to, along the policy.
 
-    ``state`` [n], zeros: becomes 1 where the policy leads to a root, 2 elsewhere.
-    Returns (vertices that are led elsewhere, whether a distance passed ``limit``).
+    ``leaders`` [·]: one vertex of each cycle.  ``state`` [n]: 0 for a vertex to measure, 2 for one of another
+    component; becomes 1 where a distance is known.  Returns whether a distance passed ``limit``.
     """
     n = policy.size
     path = np.empty(n, np.int64)
-    for root in roots:
-        state[root] = 1
-        distance[root] = 0
-    astray = 0
+    for leader in leaders:
+        state[leader] = 1
+        distance[leader] = 0
     for start in range(n):
         vertex, length = start, 0
         while state[vertex] == 0 and policy[vertex] >= 0:
-            state[vertex] = 3
             path[length] = vertex
             length += 1
             vertex = targets[policy[vertex]]
-        if state[vertex] != 1:
-            astray += length
-            for at in range(length):
-                state[path[at]] = 2
-            continue
         label = labels[vertex]
         reach = distance[vertex]
         for at in range(length - 1, -1, -1):
             edge = policy[path[at]]
             reach += cost(weights[edge], times[edge], numerators[label], denominators[label])
             if abs(reach) > limit:
-                return astray, True
+                return True
             distance[path[at]] = reach
             state[path[at]] = 1
-    return astray, False
-
-
-@kernel
-def lead_back(
-    back_indptr,
-    back_edges,
-    sources,
-    weights,
-    times,
-    limit,
-    labels,
-    numerators,
-    denominators,
-    policy,
-    distance,
-    state,
-):
-    """Give the vertices of state 2 a policy that leads to a vertex of state 1, over as few edges as there can be.
-
-    Vertices whose component has none of state 1 remain as they are.
-    Returns whether a distance passed ``limit``.
-    """
-    queue = np.empty(policy.size, np.int64)
-    tail = head = 0
-    for vertex in range(policy.size):
-        if state[vertex] == 1:
-            queue[tail] = vertex
-            tail += 1
-    while head < tail:
-        vertex = queue[head]
-        head += 1
-        label = labels[vertex]
-        for at in range(back_indptr[vertex], back_indptr[vertex + 1]):
-            edge = back_edges[at]
-            source = sources[edge]
-            if state[source] != 2:
-                continue
-            reach = distance[vertex] + cost(weights[edge], times[edge], numerators[label], denominators[label])
-            if abs(reach) > limit:
-                return True
-            policy[source], distance[source], state[source] = edge, reach, 1
-            queue[tail] = source
-            tail += 1
     return False
 
 
 @kernel
-def improve(indptr, targets, weights, times, labels, numerators, denominators, active, tolerance, distance, policy):
-    """Choose for every vertex of an active component the edge that leads to its root the shortest way.
+def improve(
+    indptr,
+    targets,
+    weights,
+    times,
+    labels,
+    numerators,
+    denominators,
+    active,
+    tolerance,
+    backwards,
+    distance,
+    policy,
+):
+    """Choose for every vertex of an active component the edge that leads to a leader the shortest way.
 
-    ``active`` [components] is left with those in which a choice changed by more than ``tolerance``.
-    Returns the number of choices that changed.
+    In the order of the vertices, or ``backwards``.  ``active`` [components] is left with those in which a choice
+    changed by more than ``tolerance``.
     """
-    changed = 0
     still = np.zeros(active.size, np.bool_)
-    for vertex in range(policy.size):
+    for place in range(policy.size):
+        vertex = policy.size - 1 - place if backwards else place
         label = labels[vertex]
         if policy[vertex] < 0 or not active[label]:
             continue
@@ -157,9 +119,7 @@ def improve(indptr, targets, weights, times, labels, numerators, denominators, a
             # At once, so that others profit: no cycle of the new policy is worse for it.
             policy[vertex], distance[vertex] = choice, best
             still[label] = True
-            changed += 1
     active[:] = still
-    return changed
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Strong components on a GPU: largest numbers spread along the edges, forwards and backwards, until they settle."""
+"""Strong components on a GPU: largest numbers spread forwards and backwards until they settle, in one launch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import numpy as np
 
 from langford.irregular.components import Components
 from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.grid import GATE_WORDS
 from langford.irregular.graph import Graph
+
+SWEEPS = 10_000
+"""Of one launch; between two of them the program can be interrupted."""
 
 
 def components_on_gpu(graph: Graph) -> Components:
@@ -23,20 +27,28 @@ def strong_components(gpu: Gpu, graph: Graph) -> Components:
     xp, n, m = gpu.xp, graph.n, np.int64(graph.m)
     kind = graph.indices.dtype
     program = gpu.program("components.cu", VERTEX=kind)
-    sources, targets = graph.sources.astype(kind), graph.indices
+    if xp is np:
+        program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
+    sources, targets = graph.sources.astype(kind, copy=False), graph.indices
     left = xp.ones(graph.m, np.int8)
-    labels = xp.full(n, -1, kind)
-    before, after = xp.arange(n, dtype=kind), xp.arange(n, dtype=kind)
-    changed = gpu.zeros(1, np.int32)
+    labels, numbers = xp.full(n, -1, kind), xp.arange(n, dtype=kind)
+    before, after = numbers.copy(), numbers.copy()
+    into, out = xp.empty(n, np.uint32), xp.empty(n, np.uint32)
+    ways = [xp.empty(n, kind) for _ in range(6)]
+    changed, gate = gpu.zeros(1, np.int32), gpu.zeros(GATE_WORDS, np.uint32)
     remaining = True
     while remaining:
-        program.launch("propagate", m, sources, targets, left, before, after, changed)
-        while gpu.flag(changed):
-            program.launch("propagate", m, sources, targets, left, before, after, changed)
+        unsettled = True
+        while unsettled:
+            program.launch(
+                "propagate", np.int64(n), m, np.int64(SWEEPS), np.int64(max(n, 1).bit_length()), sources, targets,
+                left, before, after, into, out, *ways, gate, changed,
+            )  # fmt: skip
+            unsettled = gpu.flag(changed)
         program.launch("cut", m, sources, targets, left, before, after, changed)
         remaining = gpu.flag(changed)
         program.launch("settle", np.int64(n), before, after, labels)
-    alone = labels < 0
-    labels[alone] = xp.arange(n, dtype=kind)[alone]
-    names, numbers = xp.unique(labels, return_inverse=True)
-    return Components(len(names), numbers.astype(kind))
+    labels = xp.where(labels < 0, numbers, labels)
+    # A component has the name of one of its vertices.
+    names = xp.cumsum(labels == numbers)
+    return Components(int(names[-1]) if n else 0, (names - 1)[labels].astype(kind))

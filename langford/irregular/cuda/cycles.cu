@@ -1,15 +1,109 @@
-// Howard's policy iteration, every phase over all vertices at once.
+// Howard's policy iteration: all rounds in one launch, with a barrier of all blocks between two phases.
 //
 // Defined by the loader: VERTEX, WEIGHT (i64 or double).  Edges are those inside strong components, in rows
 // (indptr); a policy is an edge for each vertex, −1 where there is none.
-#include "arrays.cuh"
+#include "fractions.cuh"
+#include "grid.cuh"
 
 // Distances of whole numbers must fit into 62 bits; those of floats need not.
 constexpr bool WHOLE = WEIGHT(1) / WEIGHT(2) == WEIGHT(0);
 constexpr i64 LARGEST = 1ll << 62;
 
+// Steps along the policy: where they lead, and the least vertex on the way, without the first.  Read in one access.
+struct alignas(2 * sizeof(VERTEX)) Hop { VERTEX next, least; };
+
+// Ways along the policy to the leader of a cycle.
+struct Ways {
+    VERTEX *next;
+    WEIGHT *sum, *duration;
+};
+
+// A graph with its policy.
+struct Policy {
+    i64 n, timed;
+    const i64 *indptr;
+    const VERTEX *targets;
+    const WEIGHT *weights, *times;
+    const VERTEX *labels;
+    i64 *chosen;
+
+    __device__ WEIGHT time(i64 edge) const { return timed ? times[edge] : WEIGHT(1); }
+    // Whether a vertex remains where it is: the leader of a cycle, or a vertex without a policy.
+    __device__ bool stays(VERTEX vertex, Hop hop) const { return chosen[vertex] < 0 || hop.least == vertex; }
+};
+
 __device__ inline WEIGHT cost(WEIGHT weight, WEIGHT time, WEIGHT numerator, WEIGHT denominator) {
     return denominator * weight - numerator * time;
+}
+
+// The leaders of cycles, compared by the ratios of those; the lower vertex of two with the same.
+struct Better {
+    const Policy &policy;
+    Ways ways;
+
+    // Once round: the leader's edge, and the way back from where it leads.
+    __device__ void totals(VERTEX leader, WEIGHT &sum, WEIGHT &duration) const {
+        const i64 edge = policy.chosen[leader];
+        const VERTEX end = policy.targets[edge];
+        sum = policy.weights[edge] + ways.sum[end];
+        duration = policy.time(edge) + ways.duration[end];
+    }
+    __device__ VERTEX operator()(VERTEX one, VERTEX other) const {
+        if (one < 0) return other;
+        WEIGHT sum, duration, other_sum, other_duration;
+        totals(one, sum, duration);
+        totals(other, other_sum, other_duration);
+        if (less(sum, duration, other_sum, other_duration)) return one;
+        if (less(other_sum, other_duration, sum, duration)) return other;
+        return one < other ? one : other;
+    }
+};
+
+// The components by their ratios; the lower label of two with the same.
+struct LowerRatio {
+    const WEIGHT *ratios;
+
+    __device__ VERTEX operator()(VERTEX one, VERTEX other) const {
+        if (one < 0) return other;
+        const WEIGHT *a = ratios + 2 * one, *b = ratios + 2 * other;
+        if (less(a[0], a[1], b[0], b[1])) return one;
+        if (less(b[0], b[1], a[0], a[1])) return other;
+        return one < other ? one : other;
+    }
+};
+
+// How many edges of each vertex remain in its component: into counts [n].
+extern "C" __global__ void count_inner(i64 n, const i64 *indptr, const VERTEX *targets, const VERTEX *labels,
+                                       i64 *counts) {
+    EACH(vertex, n) {
+        i64 inner = 0;
+        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
+            inner += labels[targets[edge]] == labels[vertex];
+        }
+        counts[vertex] = inner;
+    }
+}
+
+// The inner edges in rows of their own, with their places, and the places and sources of the others.
+extern "C" __global__ void split(i64 n, i64 timed, const i64 *indptr, const VERTEX *targets, const WEIGHT *weights,
+                                 const WEIGHT *times, const VERTEX *labels, const i64 *inner_indptr,
+                                 VERTEX *inner_targets, WEIGHT *inner_weights, WEIGHT *inner_times, i64 *places,
+                                 i64 *crossing, VERTEX *crossing_sources) {
+    EACH(vertex, n) {
+        i64 inner = inner_indptr[vertex], outer = indptr[vertex] - inner;
+        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
+            if (labels[targets[edge]] == labels[vertex]) {
+                places[inner] = edge;
+                inner_targets[inner] = targets[edge];
+                inner_weights[inner] = weights[edge];
+                if (timed) inner_times[inner] = times[edge];
+                inner++;
+            } else {
+                crossing[outer] = edge;
+                crossing_sources[outer++] = vertex;
+            }
+        }
+    }
 }
 
 // The first of the lightest edges of each vertex.
@@ -23,117 +117,173 @@ extern "C" __global__ void lightest(i64 n, const i64 *indptr, const WEIGHT *weig
     }
 }
 
-// Where the policy leads from each vertex, and the least vertex on the way: the start of the pointer jumping.
-extern "C" __global__ void begin_jumps(i64 n, const i64 *policy, const VERTEX *targets, i64 *following, i64 *least) {
-    EACH(vertex, n) {
-        following[vertex] = policy[vertex] < 0 ? vertex : targets[policy[vertex]];
-        least[vertex] = vertex;
+// The least vertex on the way from each vertex, by doubling the steps until none changes; returns where it is.
+// A vertex on a cycle that is its own least is the cycle's leader.
+__device__ Hop *find_leaders(const Policy &policy, Hop *hops, Hop *after, u32 *gate) {
+    EACH(vertex, policy.n) {
+        const i64 edge = policy.chosen[vertex];
+        const VERTEX next = edge < 0 ? vertex : policy.targets[edge];
+        hops[vertex] = Hop{next, next};
+    }
+    meet(gate);
+    for (bool any = true; any;) {
+        any = false;
+        EACH(vertex, policy.n) {
+            const Hop hop = hops[vertex], further = hops[hop.next];
+            const bool lower = further.least < hop.least;
+            after[vertex] = Hop{further.next, lower ? further.least : hop.least};
+            any |= lower;
+        }
+        any = any_of_all(gate, any);
+        Hop *other = hops;
+        hops = after;
+        after = other;
+    }
+    return hops;
+}
+
+// The ways to the leaders, by doubling the steps until all are there: in both of `ways` and `after`.  With ratios an
+// edge weighs what it costs at that of its component.
+__device__ void go_to_leaders(const Policy &policy, const Hop *hops, const WEIGHT *ratios, Ways ways, Ways after,
+                              u32 *gate) {
+    EACH(vertex, policy.n) {
+        const bool stays = policy.stays(vertex, hops[vertex]);
+        const i64 edge = stays ? 0 : policy.chosen[vertex];
+        const i64 label = policy.labels[vertex];
+        const WEIGHT time = policy.time(edge);
+        WEIGHT weight = policy.weights[edge];
+        if (ratios) weight = cost(weight, time, ratios[2 * label], ratios[2 * label + 1]);
+        ways.next[vertex] = stays ? VERTEX(vertex) : policy.targets[edge];
+        ways.sum[vertex] = stays ? WEIGHT(0) : weight;
+        ways.duration[vertex] = stays ? WEIGHT(0) : time;
+    }
+    meet(gate);
+    for (bool any = true; any;) {
+        any = false;
+        EACH(vertex, policy.n) {
+            const VERTEX next = ways.next[vertex], further = ways.next[next];
+            after.next[vertex] = further;
+            after.sum[vertex] = ways.sum[vertex] + ways.sum[next];
+            after.duration[vertex] = ways.duration[vertex] + ways.duration[next];
+            any |= next != further;
+        }
+        any = any_of_all(gate, any);
+        const Ways other = ways;
+        ways = after;
+        after = other;
     }
 }
 
-// Double the steps.  After enough of them `following` of any vertex is on a cycle, and `least` of a vertex on a cycle
-// is the cycle's least.
-extern "C" __global__ void double_jumps(i64 n, const i64 *following, const i64 *least, i64 *after, i64 *new_least) {
-    EACH(vertex, n) {
-        const i64 next = following[vertex];
-        after[vertex] = following[next];
-        new_least[vertex] = least[vertex] < least[next] ? least[vertex] : least[next];
-    }
-}
-
-// From each vertex to the leader of its cycle: leaders stay, the others step along the policy.
-extern "C" __global__ void begin_sums(i64 n, const i64 *policy, const VERTEX *targets, const WEIGHT *weights,
-                                      const WEIGHT *times, const i64 *reached, const i64 *least, i64 *following,
-                                      WEIGHT *sums, WEIGHT *durations, signed char *leads) {
-    EACH(vertex, n) {
-        const i64 edge = policy[vertex];
-        leads[vertex] = edge >= 0 && least[reached[vertex]] == vertex;
-        const bool stays = edge < 0 || leads[vertex];
-        following[vertex] = stays ? vertex : targets[edge];
-        sums[vertex] = stays ? WEIGHT(0) : weights[edge];
-        durations[vertex] = stays ? WEIGHT(0) : times[edge];
-    }
-}
-extern "C" __global__ void double_sums(i64 n, const i64 *following, const WEIGHT *sums, const WEIGHT *durations,
-                                       i64 *after, WEIGHT *new_sums, WEIGHT *new_durations) {
-    EACH(vertex, n) {
-        const i64 next = following[vertex];
-        after[vertex] = following[next];
-        new_sums[vertex] = sums[vertex] + sums[next];
-        new_durations[vertex] = durations[vertex] + durations[next];
-    }
-}
-
-// Distances of the vertices that the policy leads to the root of their component; the others wait with state 2.
-// ratios: numerator and denominator of each component.
-extern "C" __global__ void measure(i64 n, const VERTEX *labels, const signed char *active, const i64 *roots,
-                                   const WEIGHT *ratios, const i64 *leader, const WEIGHT *sums,
-                                   const WEIGHT *durations, const i64 *policy, WEIGHT *distance, signed char *state,
-                                   int *flags) {
-    EACH(vertex, n) {
-        const VERTEX label = labels[vertex];
-        state[vertex] = 0;
-        if (policy[vertex] < 0 || !active[label]) continue;
-        if (leader[vertex] != roots[label]) {
-            state[vertex] = 2;
-            flags[0] = 1;
+// The ratio of each component's best cycle, where it is better than all before; `best` keeps the leaders of those.
+// Returns whether the length of an edge may need more than 62 bits.
+__device__ bool choose_ratios(i64 components, const Better &better, const double *sizes, VERTEX *best, VERTEX *roots,
+                              WEIGHT *ratios) {
+    bool wide = false;
+    EACH(label, components) {
+        if (best[label] < 0) continue;
+        WEIGHT numerator, denominator;
+        better.totals(best[label], numerator, denominator);
+        reduce(numerator, denominator);
+        if (roots[label] >= 0 && !less(numerator, denominator, ratios[2 * label], ratios[2 * label + 1])) {
+            best[label] = -1;
             continue;
         }
-        state[vertex] = 1;
-        distance[vertex] = cost(sums[vertex], durations[vertex], ratios[2 * label], ratios[2 * label + 1]);
-        if (!WHOLE) continue;
-        const double rough = double(ratios[2 * label + 1]) * double(sums[vertex]) -
-                             double(ratios[2 * label]) * double(durations[vertex]);
-        if (rough > double(LARGEST) || rough < -double(LARGEST)) flags[1] = 1;
+        roots[label] = best[label];
+        ratios[2 * label] = numerator;
+        ratios[2 * label + 1] = denominator;
+        const double size = numerator < 0 ? -double(numerator) : double(numerator);
+        wide |= WHOLE && double(denominator) * sizes[1] + size * sizes[2] >= double(LARGEST);
     }
+    return wide;
 }
 
-// Vertices of state 2 with an edge to one of state 1 take it, and have state 3 until all of this round have.
-extern "C" __global__ void lead_back(i64 n, const i64 *indptr, const VERTEX *targets, const WEIGHT *weights,
-                                     const WEIGHT *times, const VERTEX *labels, const WEIGHT *ratios, i64 *policy,
-                                     WEIGHT *distance, signed char *state, int *flags) {
-    EACH(vertex, n) {
-        if (state[vertex] != 2) continue;
-        const VERTEX label = labels[vertex];
-        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
-            if (state[targets[edge]] != 1) continue;
-            const WEIGHT length = distance[targets[edge]] +
-                                  cost(weights[edge], times[edge], ratios[2 * label], ratios[2 * label + 1]);
-            if (WHOLE && (length > WEIGHT(LARGEST) || length < -WEIGHT(LARGEST))) flags[1] = 1;
-            policy[vertex] = edge;
-            distance[vertex] = length;
-            state[vertex] = 3;
-            flags[0] = 1;
-            break;
-        }
+// The distance of each vertex to the leader that the policy leads to; of floats the sums are distances.  Keeps the
+// policy of components with a better cycle.  Returns whether a distance needs more than 62 bits.
+__device__ bool measure(const Policy &policy, Ways ways, const VERTEX *best, const WEIGHT *ratios, i64 *kept,
+                        WEIGHT *distance) {
+    bool wide = false;
+    EACH(vertex, policy.n) {
+        const VERTEX label = policy.labels[vertex];
+        const WEIGHT numerator = ratios[2 * label], denominator = ratios[2 * label + 1];
+        const WEIGHT sum = ways.sum[vertex], duration = ways.duration[vertex];
+        if (best[label] >= 0) kept[vertex] = policy.chosen[vertex];
+        distance[vertex] = WHOLE ? cost(sum, duration, numerator, denominator) : sum;
+        const double rough = double(denominator) * double(sum) - double(numerator) * double(duration);
+        wide |= WHOLE && (rough > double(LARGEST) || rough < -double(LARGEST));
     }
-}
-extern "C" __global__ void end_round(i64 n, signed char *state) {
-    EACH(vertex, n) if (state[vertex] == 3) state[vertex] = 1;
+    return wide;
 }
 
-// Each vertex of an active component chooses the edge over which it is nearest, if that is nearer by more than
-// tolerance[0]; `still` says in which components any did.
-extern "C" __global__ void improve(i64 n, const i64 *indptr, const VERTEX *targets, const WEIGHT *weights,
-                                   const WEIGHT *times, const VERTEX *labels, const WEIGHT *ratios,
-                                   const signed char *active, const WEIGHT *tolerance, const WEIGHT *distance,
-                                   i64 *policy, signed char *still, int *flags) {
-    EACH(vertex, n) {
-        const VERTEX label = labels[vertex];
-        if (policy[vertex] < 0 || !active[label]) continue;
-        WEIGHT best = distance[vertex] - tolerance[0];
-        i64 choice = policy[vertex];
-        for (i64 edge = indptr[vertex]; edge < indptr[vertex + 1]; edge++) {
-            const WEIGHT length = distance[targets[edge]] +
-                                  cost(weights[edge], times[edge], ratios[2 * label], ratios[2 * label + 1]);
+// Each vertex chooses the edge over which it is nearest, if that is nearer by more than `tolerance`; returns whether
+// a thread's vertex did.
+__device__ bool improve(const Policy &policy, const WEIGHT *ratios, WEIGHT tolerance, const WEIGHT *distance,
+                        WEIGHT *nearer) {
+    bool any = false;
+    EACH(vertex, policy.n) {
+        const VERTEX label = policy.labels[vertex];
+        const WEIGHT numerator = ratios[2 * label], denominator = ratios[2 * label + 1], now = distance[vertex];
+        WEIGHT best = now - tolerance;
+        i64 choice = -1;
+        for (i64 edge = policy.indptr[vertex]; edge < policy.indptr[vertex + 1]; edge++) {
+            const WEIGHT length = distance[policy.targets[edge]] +
+                                  cost(policy.weights[edge], policy.time(edge), numerator, denominator);
             if (length < best) {
                 best = length;
                 choice = edge;
             }
         }
-        if (choice == policy[vertex]) continue;
-        policy[vertex] = choice;
-        still[label] = 1;
-        flags[0] = 1;
+        nearer[vertex] = choice < 0 ? now : best;
+        if (choice < 0) continue;
+        policy.chosen[vertex] = choice;
+        any = true;
+    }
+    return any;
+}
+
+// Up to `rounds` rounds.  Every leader of a cycle has distance 0, whichever cycle is the best of its component.  The
+// ratios sink until no choice changes, and then the distances prove them (howard.py).
+//
+// sizes: tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per component
+// the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when it was
+// seen, since the policy may leave it for another that is as good.  top: of all components the one with the least
+// ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62 bits.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
+iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr, const VERTEX *targets,
+        const WEIGHT *weights, const WEIGHT *times, const VERTEX *labels, const double *sizes, i64 *chosen,
+        i64 *kept, WEIGHT *distance, WEIGHT *nearer, Hop *hops, Hop *further_hops, VERTEX *next,
+        VERTEX *further_next, WEIGHT *sums, WEIGHT *further_sums, WEIGHT *durations, WEIGHT *further_durations,
+        VERTEX *best, VERTEX *roots, WEIGHT *ratios, VERTEX *top, u32 *gate, i64 *record) {
+    const Policy policy = {n, timed, indptr, targets, weights, times, labels, chosen};
+    const Ways ways = {next, sums, durations}, further = {further_next, further_sums, further_durations};
+    const Better better = {policy, ways};
+    const bool first_thread = this_thread() == 0;
+    for (bool changed = true; changed && rounds > 0; rounds--) {
+        EACH(label, components) best[label] = -1;
+        const Hop *leaders = find_leaders(policy, hops, further_hops, gate);
+        go_to_leaders(policy, leaders, nullptr, ways, further, gate);
+        EACH(vertex, n) {
+            if (chosen[vertex] < 0 || leaders[vertex].least != vertex) continue;
+            combine_atomically(&best[labels[vertex]], VERTEX(vertex), better);
+        }
+        meet(gate);
+        bool wide = any_of_all(gate, choose_ratios(components, better, sizes, best, roots, ratios));
+        if (!wide) {
+            EACH(label, components) {
+                if (roots[label] >= 0) combine_atomically(top, VERTEX(label), LowerRatio{ratios});
+            }
+            // Differences of large sums would lose what small distances need.
+            if (!WHOLE) go_to_leaders(policy, leaders, ratios, ways, further, gate);
+            wide = any_of_all(gate, measure(policy, ways, best, ratios, kept, distance));
+        }
+        if (first_thread) {
+            record[0]++;
+            record[2] = wide;
+        }
+        if (wide) return;
+        // There and back: what the second sweep saves in rounds is more than it takes.
+        const WEIGHT tolerance = WEIGHT(sizes[0]);
+        changed = any_of_all(gate, improve(policy, ratios, tolerance, distance, nearer));
+        if (changed) any_of_all(gate, improve(policy, ratios, tolerance, nearer, distance));
+        if (first_thread) record[1] = !changed;
     }
 }

@@ -17,7 +17,7 @@ MAIN = {
     "bfs.cu": "search",
     "check.cu": "check_edges",
     "components.cu": "propagate",
-    "cycles.cu": "improve",
+    "cycles.cu": "iterate",
     "kronecker.cu": "generate",
     "partition.cu": "search_level",
     "passes.cu": "accumulate",

@@ -1,0 +1,226 @@
+"""Policy iteration on one core, and what the search for optimal cycles wants of any device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langford.irregular.arrays import Array
+from langford.irregular.components import Components
+from langford.irregular.cpu.cycles import follow, improve, policy_cycles
+from langford.irregular.graph import Graph
+
+LARGEST = 2**62
+PATIENCE = 64
+"""Rounds after which the tolerance of floats doubles: what rounding turns to and fro ends at last."""
+
+
+def limit_of(weights: Array) -> Any:
+    """The largest sum that the type of the weights may hold: 2⁶² for integers, any for floats."""
+    return weights.dtype.type(LARGEST if weights.dtype.kind == "i" else np.inf)
+
+
+def largest(numbers: Array) -> int | float:
+    """The largest absolute value, without rounding; 0 of none."""
+    if len(numbers) == 0:
+        return 0
+    low, high = numbers.min().item(), numbers.max().item()
+    size: int | float = max(-low, high)
+    return size
+
+
+def tolerance_of(exact: bool, heaviest: float, longest: float) -> float:
+    """By how much a way must be shorter to be taken, at first."""
+    return 0.0 if exact else 2.0**-44 * (heaviest + longest)
+
+
+class WideDistance(Exception):
+    """A distance does not fit into 62 bits."""
+
+
+@dataclass(frozen=True)
+class InnerEdges:
+    """The edges inside the strong components of a graph, in rows, and which the others are.
+
+    Attributes:
+        indptr: where the rows begin, int64[n + 1].
+        targets: of the edges, [inner edges].
+        weights, times: both int64 or both float64[inner edges]; no times: 1 each.
+        labels: the component of each vertex, [n].
+        places: of the edges in the graph's indices, int64[inner edges]; None when all of its edges are here.
+        crossing, crossing_sources: of the edges between components their places, int64, and sources.
+    """
+
+    indptr: Array
+    targets: Array
+    weights: Array
+    times: Array | None
+    labels: Array
+    places: Array | None
+    crossing: Array
+    crossing_sources: Array
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best cycle.
+
+    Attributes:
+        value: its ratio; a Fraction for integers.
+        cycle: its edges in order, as places in the inner edges, int64[·].
+        rounds: of policy iteration.
+    """
+
+    value: Fraction | float
+    cycle: Array
+    rounds: int
+
+
+class PolicyIteration(Protocol):
+    """Howard's algorithm on all strong components at once.
+
+    Attributes:
+        edges: those inside components.
+        policy: the chosen edge of each vertex, as its place in ``edges``, int64[n]; −1 without an edge.
+        distance: of each vertex, [n]: no edge leads to a nearer vertex once it has run.
+    """
+
+    edges: InnerEdges
+    policy: Array
+    distance: Array
+
+    @property
+    def denominators(self) -> Array:
+        """Of the ratio of each component, where the arrays are; 1 without a cycle."""
+        ...
+
+    def run(self) -> Optimum:
+        """Improve the policy until the best cycle of each component is optimal; raises WideDistance."""
+        ...
+
+
+class CpuIteration:
+    """Implements PolicyIteration on one core."""
+
+    def __init__(self, graph: Graph, parts: Components, weights: Array, times: Array | None) -> None:
+        sources, labels = graph.sources, parts.labels
+        inside = labels[sources] == labels[graph.indices]
+        places, crossing = np.flatnonzero(inside), np.flatnonzero(~inside)
+        self._sources = sources[places]
+        indptr = np.zeros(graph.n + 1, np.int64)
+        indptr[1:] = np.cumsum(np.bincount(self._sources, minlength=graph.n))
+        durations = np.ones(len(places), weights.dtype) if times is None else times[places]
+        self.edges = InnerEdges(
+            indptr, graph.indices[places], weights[places], durations, labels, places, crossing, sources[crossing]
+        )
+        self._durations, self._exact = durations, weights.dtype.kind == "i"
+        self._limit = limit_of(weights)
+        self._numerators, self.denominators = (np.full(parts.count, value, weights.dtype) for value in (0, 1))
+        self._cycles: dict[int, NDArray[np.int64]] = {}
+        self.policy, self.distance = np.full(graph.n, -1, np.int64), np.zeros(graph.n, weights.dtype)
+
+    def _choose_lightest(self) -> None:
+        """The first of the lightest edges of each vertex."""
+        indptr, weights = self.edges.indptr, self.edges.weights
+        has = np.diff(indptr) > 0
+        least = np.repeat(np.minimum.reduceat(weights, indptr[:-1][has]), np.diff(indptr)[has])
+        first = np.flatnonzero(weights == least)[::-1]
+        self.policy[self._sources[first]] = first
+
+    def run(self) -> Optimum:
+        """Each vertex profits from those before it; components that are done rest."""
+        edges = self.edges
+        heaviest, longest = largest(edges.weights), largest(self._durations)
+        tolerance = tolerance_of(self._exact, heaviest, longest)
+        self._choose_lightest()
+        active = np.zeros(len(self._numerators), bool)
+        active[edges.labels[self._sources]] = True
+        rounds = 0
+        while active.any():
+            rounds += 1
+            leaders = self._choose_ratios(active, heaviest, longest)
+            state = np.where(active[edges.labels], 0, 2).astype(np.int8)
+            if follow(
+                self.policy, edges.targets, edges.weights, self._durations, self._limit, edges.labels,
+                self._numerators, self.denominators, leaders, self.distance, state,
+            ):  # fmt: skip
+                raise WideDistance
+            self._improve(active, tolerance, backwards=False)
+            # What the way back saves in rounds is more than it takes.
+            self._improve(active.copy(), tolerance, backwards=True)
+            tolerance *= 1 + (rounds % PATIENCE == 0)
+        label = min(sorted(self._cycles), key=self._ratio)
+        return Optimum(self._ratio(label), self._cycles[label], rounds)
+
+    def _improve(self, active: Array, tolerance: float, backwards: bool) -> None:
+        """Choose nearer edges; ``active`` is left with the components where any choice changed."""
+        edges = self.edges
+        improve(
+            edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
+            self.denominators, active, edges.weights.dtype.type(tolerance), backwards, self.distance, self.policy,
+        )  # fmt: skip
+
+    def _ratio(self, label: int) -> Fraction | float:
+        if self._exact:
+            return Fraction(int(self._numerators[label]), int(self.denominators[label]))
+        return float(self._numerators[label])
+
+    def _choose_ratios(self, active: Array, heaviest: float, longest: float) -> NDArray[np.int64]:
+        """The ratio of the best cycle of each active component so far; returns the least vertices of the cycles."""
+        edges, n, kind = self.edges, len(self.policy), self.edges.weights.dtype
+        members, begins = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+        sums, durations = np.empty(n, kind), np.empty(n, kind)
+        count = policy_cycles(
+            self.policy, edges.targets, edges.weights, self._durations, self._limit, members, begins, sums,
+            durations,
+        )  # fmt: skip
+        if count < 0:
+            raise WideDistance
+        leaders: NDArray[np.int64] = np.minimum.reduceat(members[: begins[count]], begins[:count])
+        still = np.flatnonzero(active[edges.labels[leaders]])
+        labels = edges.labels[leaders[still]]
+        for label, place in best_ratios(labels, sums[still], durations[still], self._exact).items():
+            cycle = still[place]
+            p, q = sums[cycle], durations[cycle]
+            if self._exact:
+                shared = np.gcd(p, q)
+                p, q = p // shared, q // shared
+                if int(q) * heaviest + abs(int(p)) * longest >= LARGEST:
+                    raise WideDistance
+            else:
+                p, q = p / q, q / q
+            known = label in self._cycles
+            if known and p.item() * self.denominators[label].item() >= self._numerators[label].item() * q.item():
+                continue
+            # The first of several that are as good: the policy may leave it for another.
+            self._numerators[label], self.denominators[label] = p, q
+            vertices = members[begins[cycle] : begins[cycle + 1]]
+            self._cycles[label] = self.policy[np.roll(vertices, -int(vertices.argmin()))]
+        return leaders[still]
+
+
+def best_ratios(labels: Array, sums: Array, durations: Array, exact: bool) -> dict[int, int]:
+    """For each component the first of its cycles with the least sum / duration, by its place."""
+    best: dict[int, int] = {}
+    if not exact:
+        order = np.lexsort((np.arange(len(sums)), sums / durations, labels))
+        firsts = np.unique(labels[order], return_index=True)[1]
+        return {int(labels[place]): int(place) for place in order[firsts]}
+    # Near ones by floats, equal ones once, and the rest as fractions.
+    rough = sums / durations
+    least = np.full(int(labels.max()) + 1, np.inf)
+    np.minimum.at(least, labels, rough)
+    near = np.flatnonzero(rough <= least[labels] + 1e-12 * np.abs(least[labels]))
+    shared = np.gcd(sums[near], durations[near])
+    keys = np.stack([labels[near], sums[near] // shared, durations[near] // shared], axis=1)
+    _, firsts = np.unique(keys, axis=0, return_index=True)
+    for place in sorted(near[firsts].tolist()):
+        label, ratio = int(labels[place]), Fraction(int(sums[place]), int(durations[place]))
+        known = best.get(label)
+        if known is None or ratio < Fraction(int(sums[known]), int(durations[known])):
+            best[label] = place
+    return best
