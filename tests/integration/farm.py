@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 import threading
@@ -26,6 +27,25 @@ CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
 LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
+
+SLOW = """
+import sys, time
+if "--multiprocessing-fork" in sys.orig_argv:
+    from langford.methods.godfrey.cpu import GodfreyOnCpu
+    evaluate = GodfreyOnCpu.evaluate
+    def slowly(self, index):
+        time.sleep({seconds})
+        return evaluate(self, index)
+    GodfreyOnCpu.evaluate = slowly
+"""
+
+
+def slowed(folder: Path, seconds: float) -> dict[str, str]:
+    """The environment of a worker whose tasks take so much longer, without more work for the processor."""
+    planted = folder / "slowed"
+    planted.mkdir(exist_ok=True)
+    (planted / "sitecustomize.py").write_text(SLOW.format(seconds=seconds))
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))}
 
 
 class Farm:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
 from tests.browsers import browser, tab
-from tests.integration.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
+from tests.integration.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.ports import free_port
 
 __all__ = ["browser"]
@@ -71,7 +71,8 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         live(page)
         expect(page.get_by_text("No worker has come yet.")).to_be_visible()
         watching.picture("real-start")
-        workers = [farm.work(outbox=f"outbox-{number}") for number in range(2)]
+        long_enough = slowed(farm.folder, 1.0)
+        workers = [farm.work(outbox=f"outbox-{number}", **long_enough) for number in range(2)]
         expect(page.locator("#workers-rows tr")).to_have_count(2, timeout=PATIENCE)
         expect(page.locator("#workers-rows tr[data-state=working]").first).to_be_visible(timeout=PATIENCE)
         expect(page.locator("#share")).not_to_have_text("0.00", timeout=PATIENCE)
