@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from langford.irregular.arrays import Array, module_of, offset_type, on_host, stable_order
 
 MOST_AT_ONCE = 2**29
-"""Edges that are sorted at once: with their places, and what the sort needs besides, some 20 GB."""
+"""Edges that are sorted, and looked at, at once: with their places, and what the sort needs besides, some 20 GB.
+CuPy chooses among fewer than 2³¹ numbers only."""
 
 
 def sorted_rows(
@@ -30,39 +31,54 @@ def sorted_rows(
     edges = len(sources) + (int((sources != targets).sum()) if symmetric else 0)
     indptr = xp.zeros(n + 1, offset_type(edges))
     if edges <= most:
-        keys, values = _ends(sources, targets, slice(None), sources != targets if symmetric else None)
+        keys, values = _ends(sources, targets, sources != targets if symmetric else None)
         order = stable_order(keys)
         indptr[:] = xp.searchsorted(keys[order], xp.arange(n + 1))
         return indptr, values[order], None if symmetric else order
-    degrees = xp.bincount(sources, minlength=n)
-    if symmetric:
-        degrees += xp.bincount(targets[sources != targets], minlength=n)
+    parts = [slice(first, first + most) for first in range(0, len(sources), most)]
+    degrees = xp.zeros(n, xp.int64)
+    for part in parts:
+        degrees += xp.bincount(sources[part], minlength=n)
+        if symmetric:
+            degrees += xp.bincount(targets[part][sources[part] != targets[part]], minlength=n)
     indptr[1:] = xp.cumsum(degrees)
     indices, places = xp.empty(edges, targets.dtype), None if symmetric else xp.empty(edges, xp.int64)
-    for low, high in pairwise(_cuts(on_host(indptr), most)):
-        mine = xp.flatnonzero((sources >= low) & (sources < high))
-        back = xp.flatnonzero((targets >= low) & (targets < high) & (sources != targets)) if symmetric else None
-        keys, values = _ends(sources, targets, mine, back)
+    for low, high in pairwise(cuts(on_host(indptr), most)):
+        found = [_between(low, high, sources, targets, part, False) for part in parts]
+        if symmetric:
+            found += [_between(low, high, targets, sources, part, True) for part in parts]
+        keys, values, numbers = (xp.concatenate(arrays) for arrays in zip(*found, strict=True))
         order = stable_order(keys)
         rows = slice(int(indptr[low]), int(indptr[high]))
         indices[rows] = values[order]
         if places is not None:
-            places[rows] = mine[order]
+            places[rows] = numbers[order]
     return indptr, indices, places
 
 
-def _ends(sources: Array, targets: Array, there: Array | slice, back: Array | None) -> tuple[Array, Array]:
-    """Sources and targets of some of the edges, and of some turned round."""
+def _ends(sources: Array, targets: Array, back: Array | None) -> tuple[Array, Array]:
+    """Sources and targets of the edges, and of some turned round."""
     if back is None:
-        return sources[there], targets[there]
+        return sources, targets
     xp = module_of(sources)
-    return xp.concatenate((sources[there], targets[back])), xp.concatenate((targets[there], sources[back]))
+    return xp.concatenate((sources, targets[back])), xp.concatenate((targets, sources[back]))
 
 
-def _cuts(indptr: NDArray[np.integer], most: int) -> list[int]:
+def _between(
+    low: int, high: int, keys: Array, values: Array, part: slice, unlike: bool
+) -> tuple[Array, Array, Array]:
+    """Key, value and number of those edges of a part that have low ≤ key < high, and no loops if ``unlike``."""
+    keys, values = keys[part], values[part]
+    chosen = (keys >= low) & (keys < high)
+    places = module_of(keys).flatnonzero(chosen & (keys != values) if unlike else chosen)
+    return keys[places], values[places], places + part.start
+
+
+def cuts(indptr: NDArray[np.integer], most: int) -> list[int]:
     """Vertices between which there are at most so many edges, or one row; the first is 0, the last n."""
-    cuts = [0]
-    while cuts[-1] < len(indptr) - 1:
-        last = int(np.searchsorted(indptr, indptr[cuts[-1]] + most, side="right")) - 1
-        cuts.append(max(last, cuts[-1] + 1))
-    return cuts
+    found = [0]
+    while found[-1] < len(indptr) - 1:
+        # Whole numbers of Python: the last offsets may be near what 32 bits hold.
+        last = int(np.searchsorted(indptr, int(indptr[found[-1]]) + most, side="right")) - 1
+        found.append(max(last, found[-1] + 1))
+    return found

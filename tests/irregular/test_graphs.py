@@ -19,7 +19,7 @@ from langford.irregular.errors import BadArray, BadGraph, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
 from langford.irregular.partition import Grid, PartitionedGraph
-from langford.irregular.rows import sorted_rows
+from langford.irregular.rows import cuts, sorted_rows
 from tests.irregular.ranks import ThreadRanks, on_threads
 
 DIRECTIONS = ["auto", "down", "up"]
@@ -223,6 +223,14 @@ def test_rows_do_not_depend_on_what_is_sorted_at_once(
     assert indices.tolist() == [target for _, (_, target) in numbered]
     assert np.repeat(np.arange(n), np.diff(indptr)).tolist() == [source for _, (source, _) in numbered]
     assert (order is None) if symmetric else order.tolist() == [place for place, _ in numbered]
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_cuts_are_right_up_to_the_last_offset_of_32_bits(kind: Any) -> None:
+    last = 2**31 - 1
+    offsets = np.array([0, 5, 2**30, 2**30, last - 2**29, last - 1, last], kind)
+    assert cuts(offsets, 2**29) == [0, 1, 2, 4, 6]
+    assert cuts(offsets, 2**31) == [0, 6]
 
 
 @given(st.integers(1, 8), st.data())
