@@ -17,7 +17,7 @@ from tests.integration.slurm_cluster import PROGRAMS, Cluster
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    """A farm for L(2,16)."""
+    """A farm for L(2,15)."""
     made = Farm(tmp_path, CAMPAIGN)
     yield made
     made.stop()

@@ -23,7 +23,9 @@ from langford.problem import Problem
 from tests.command_line import ENVIRONMENT, command_on
 from tests.ports import free_port
 
-CAMPAIGN, COUNT = PlanKey(Problem.langford(16), "godfrey", 8), 326_721_800
+CAMPAIGN, COUNT = PlanKey(Problem.langford(15), "godfrey", 8), 39_809_640
+TASK_SECONDS = 0.05
+"""Seconds that a worker rests at each task of it: some in all, in which the processor is free for others."""
 LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
@@ -40,11 +42,14 @@ if "--multiprocessing-fork" in sys.orig_argv:
 """
 
 
-def slowed(folder: Path, seconds: float) -> dict[str, str]:
-    """The environment of a worker whose tasks take so much longer, without more work for the processor."""
+def slowed(folder: Path, seconds: float = TASK_SECONDS, besides: str = "") -> dict[str, str]:
+    """The environment of a worker whose tasks by Godfrey's sum take so much longer, with the processor free.
+
+    ``besides``: what its processes do at their start.
+    """
     planted = folder / "slowed"
     planted.mkdir(exist_ok=True)
-    (planted / "sitecustomize.py").write_text(SLOW.format(seconds=seconds))
+    (planted / "sitecustomize.py").write_text(f"{SLOW.format(seconds=seconds)}{besides}")
     return {"PYTHONPATH": os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))}
 
 
@@ -60,7 +65,7 @@ class Farm:
         self.server = self.serve()
 
     def start(self, *arguments: str, host: str | None = None, **variables: str) -> subprocess.Popen[str]:
-        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": self.token, **variables}
+        environment = {**ENVIRONMENT, **slowed(self.folder), "LANGFORD_TOKEN": self.token, **variables}
         process = subprocess.Popen(
             [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
         )

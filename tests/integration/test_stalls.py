@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from textwrap import indent
 
 import httpx
 import psutil
@@ -36,7 +37,7 @@ from langford.result import Evaluation, PartialResult
 from tests.campaigns import age
 from tests.command_line import ENVIRONMENT
 from tests.command_line import Run as Langford
-from tests.integration.farm import NAME, Farm, Proxy
+from tests.integration.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
 from tests.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -49,6 +50,7 @@ from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.steps import STEPS
 evaluate = GodfreyOnCpu.evaluate
 def sick(self, index):
+    time.sleep({seconds})
     times = os.environ["TIMES"]
     if index == {sick} and len(os.listdir("deaths")) < int(times):
         open(f"deaths/{{time.time_ns()}}", "w").close()
@@ -73,9 +75,8 @@ def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
     planted.mkdir(exist_ok=True)
     (folder / "deaths").mkdir(exist_ok=True)
     # Only in computing processes: their parent starts them with this word.
-    hook = "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n" + "".join(
-        f"    {line}\n" for line in PLANTED.format(sick=SICK, fault=FAULTS[fault]).splitlines()
-    )
+    program = PLANTED.format(sick=SICK, fault=FAULTS[fault], seconds=TASK_SECONDS)
+    hook = "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n" + indent(program, "    ")
     (planted / "sitecustomize.py").write_text(hook)
     path = os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))
     return {"PYTHONPATH": path, "TIMES": str(times)}
@@ -309,10 +310,8 @@ class OddAnswers(BaseHTTPRequestHandler):
 def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """The environment of a worker that asks again soon."""
     (tmp_path / "soon").mkdir()
-    (tmp_path / "soon" / "sitecustomize.py").write_text(
-        "import jobs.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
-    )
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(tmp_path / "soon"), os.environ.get("PYTHONPATH")]))}
+    besides = "import jobs.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
+    return slowed(tmp_path / "soon", besides=besides)
 
 
 def test_odd_answers_end_no_worker(farm: Farm, impatient: dict[str, str]) -> None:

@@ -25,11 +25,12 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.command_line import COMMAND, ENVIRONMENT
+from tests.integration.farm import slowed
 from tests.ports import free_port
 from tests.servers import Server
 
-SHORT, LONG = PlanKey(Problem.langford(16), "godfrey", 8), PlanKey(Problem.langford(19), "polyphase", 16)
-"""A campaign of seconds, and one that no worker finishes here."""
+SHORT, LONG = PlanKey(Problem.langford(15), "godfrey", 8), PlanKey(Problem.langford(19), "polyphase", 16)
+"""A campaign of seconds with slowed workers, and one that no worker finishes here."""
 TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ  ", re.MULTILINE)
 
 
@@ -48,7 +49,7 @@ class Worker:
 
     def __init__(self, folder: Path, server: Server, token: str, **variables: str) -> None:
         words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", f"{id(self)}", "--lease", "5"]
-        environment = {**ENVIRONMENT, "LANGFORD_TOKEN": token, **variables}
+        environment = {**ENVIRONMENT, **slowed(folder), "LANGFORD_TOKEN": token, **variables}
         self.process = subprocess.Popen(
             [*COMMAND, *words], cwd=folder, env=environment, text=True, stderr=subprocess.PIPE
         )
@@ -217,6 +218,10 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
 ) -> None:
     """In this process, where a line in half a second is one "now and then"."""
     campaign = create(ledger, SHORT)
+    slower = tmp_path / "slower"
+    slower.mkdir()
+    enough = slowed(slower, 0.25)
+    monkeypatch.setenv("PYTHONPATH", enough["PYTHONPATH"])
     monkeypatch.setattr("langford.cli.progress.LOG_SECONDS", 0.5)
     monkeypatch.setattr("jobs.farm.outlook.OUTLOOK_SECONDS", 1.0)
     token = tmp_path / "token"
@@ -224,7 +229,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     token.chmod(0o600)
     with Server(tmp_path, "farmed") as server:
         campaign_url = f"{server.url}/farmed"
-        other = Worker(tmp_path, server, token.read_text())
+        other = Worker(tmp_path, server, token.read_text(), **enough)
         server.wait_until(lambda: "joined: " in server.log)
         words = [
             "work",
