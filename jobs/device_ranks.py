@@ -177,7 +177,9 @@ def ranks_on_gpus(communicator: Intracomm) -> RanksOnGpus:
         raise NoGpu(problems[0])
     gpu = gpu_by_number(index)
     gpu.xp.cuda.Device(index).use()
-    places = Counter(communicator.allgather((socket.gethostname(), index)))
+    # By its place on the bus: where each rank sees one GPU alone, all of them have the number 0.
+    bus = gpu.xp.cuda.Device(index).pci_bus_id
+    places = Counter(communicator.allgather((socket.gethostname(), bus)))
     sharing = max(places.values())
     if sharing == 1 and min(communicator.allgather(has_nccl())):
         return RanksOnGpus(NcclRanks(communicator), gpu, sharing, "")

@@ -29,7 +29,9 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
         result = evaluator.evaluate(index)
     except Exception as error:
         if device.is_lost:
-            raise DeviceLost(f"{device} is lost to this process ({type(error).__name__}: {error})") from error
+            raise DeviceLost(
+                f"{device} is lost to this process ({type(error).__name__}: {error}): a new one may use it"
+            ) from error
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)

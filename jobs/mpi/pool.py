@@ -33,6 +33,7 @@ class RankPool:
         self._communicator = communicator
         self._tokens: dict[int, deque[int]] = {rank: deque() for rank in range(1, communicator.size)}
         self._stopped = False
+        self._lost: str | None = None
 
     @property
     def idle_slots(self) -> int:
@@ -72,12 +73,20 @@ class RankPool:
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the ranks, see :meth:`jobs.pool.Pool.poll`; raises DeviceLost."""
+        """All news of the ranks, see :meth:`jobs.pool.Pool.poll`.
+
+        Raises DeviceLost after the news that a rank has lost its device: MPI has no way to start another rank.
+        """
+        if self._lost:
+            raise DeviceLost(f"{self._lost}; run the same command again to go on")
         for rank in waiting(self._communicator, REPLY, timeout):
             document = json.loads(receive(self._communicator, rank, REPLY))
-            if "lost" in document:
-                raise DeviceLost(f"rank {rank}: {document['lost']}; run the same command again to go on")
             token = document["token"]
+            if "lost" in document:
+                self._lost = f"rank {rank}: {document['lost']}"
+                held, self._tokens[rank] = tuple(self._tokens[rank]), deque()
+                yield Died(held, self._lost, token)
+                continue
             self._tokens[rank].remove(token)
             if "reason" in document:
                 yield Failed(token, document["reason"])

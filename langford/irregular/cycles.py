@@ -108,8 +108,9 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
     if not exact and len(weights) and float(abs(weights).max()) > LARGEST_FLOAT / graph.m:
         raise TooWide(f"sums of the weights may pass {LARGEST_FLOAT:g}: divide them by a common factor")
-    signed = -weights.astype(kind) if maximum else weights.astype(kind, copy=False)
-    durations = None if times is None else times.astype(kind, copy=False)
+    # Kernels take the address of the first number: what comes next must stand behind it.
+    signed = xp.ascontiguousarray(-weights.astype(kind) if maximum else weights, kind)
+    durations = None if times is None else xp.ascontiguousarray(times, kind)
     timeless = None if times is None else timeless_vertex(graph, times)
     if timeless is not None:
         raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")

@@ -38,7 +38,8 @@ class Graph:
             raise BadGraph(
                 f"the last offset is {int(indptr[-1])} and there are {len(indices)} targets: they must be equal"
             )
-        self.indptr, self.indices = indptr, indices
+        xp = module_of(indptr)
+        self.indptr, self.indices = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
         self.symmetric = False
         self.order: Array | None = None
         _require_vertices("target", indices, self.n)

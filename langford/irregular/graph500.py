@@ -20,11 +20,13 @@ from langford.irregular.arrays import (
     require_memory,
 )
 from langford.irregular.bfs import bfs
-from langford.irregular.errors import BadGraph, BadRoot
+from langford.irregular.errors import BadGraph, BadRoot, TooLarge
 from langford.irregular.graph import Graph
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
 from langford.loading import load
 
+MOST_ON_GPU = 2**30
+"""Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
 RULES = {
     1: "the parents form a tree whose root is its own parent",
     2: "a vertex is one level below its parent",
@@ -210,8 +212,13 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     Raises TooLarge before anything is generated, BadGraph, CheckFailed, NoGpu.
     """
     require_scale(scale, edgefactor)
-    # The list, the graph twice while it is made simple, and some arrays per vertex.
-    needed = 5 * edges_bytes(scale, edgefactor) + (64 << scale)
+    if device != "cpu" and edgefactor << scale > MOST_ON_GPU:
+        raise TooLarge(
+            f"Graph500 at scale {scale} has more than {MOST_ON_GPU:,} edges, too many for one GPU in this way: "
+            "use --mpi, also with one GPU"
+        )
+    # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex.
+    needed = (5 if device == "cpu" else 10) * edges_bytes(scale, edgefactor) + (64 << scale)
     present = present_bytes() if device == "cpu" else load("langford.irregular.cuda.gpu:free_bytes")()
     require_memory(f"Graph500 at scale {scale}", needed, present)
     sources, targets = kronecker(scale, edgefactor, seed, device)

@@ -26,7 +26,7 @@ from langford.irregular.errors import TooWide
 from langford.irregular.graph import Graph
 from langford.irregular.policies import LARGEST, Optimum, PolicyIteration, WideDistance, largest, limit_of
 
-_TOO_WIDE = "the potentials need more than 62 bits: give floats, or divide the weights by a common factor"
+_TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide the weights by a common factor"
 
 
 class Howard:

@@ -103,7 +103,7 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     assert progress.conflicts == progress.confirmed == 0
 
 
-def test_a_lost_device_ends_the_program_and_nothing_else(
+def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
     mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "planted").mkdir()
@@ -121,15 +121,19 @@ def test_a_lost_device_ends_the_program_and_nothing_else(
     with monkeypatch.context() as planted:
         path = os.pathsep.join(filter(None, [str(tmp_path / "planted"), os.environ.get("PYTHONPATH")]))
         planted.setitem(ENVIRONMENT, "PYTHONPATH", path)
-        process = mpirun(3, "mpi", *LONG)
-        _, errors = process.communicate(timeout=100)
-    assert process.returncode == 1
-    assert re.search(
-        r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\); run the same", errors
-    )
-    progress = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN).progress()
-    assert "leased" not in progress.tasks
-    assert "failed" not in progress.attempts
+        for deaths in (1, 2, 3):
+            process = mpirun(3, "mpi", *LONG)
+            _, errors = process.communicate(timeout=100)
+            assert process.returncode == 1
+            campaign = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN)
+            assert campaign.progress().attempts["died"] == deaths
+            found = re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors)
+            assert found, errors
+            assert ("run the same command again" in errors) == (deaths < 3)
+    progress = campaign.progress()
+    assert progress.tasks == {"done": campaign.tasks - 1, "set-aside": 1}
+    assert progress.attempts["done"] == campaign.tasks - 1
+    assert campaign.reopen() == 1
     assert COUNT in output_of(mpirun(3, "mpi", *LONG))
 
 

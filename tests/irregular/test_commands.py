@@ -152,6 +152,7 @@ BAD = [
     ("cycle {file}", "line 2: 2 words"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
+    ("bfs --scale 27 --device cuda", "use --mpi, also with one GPU"),
     ("bfs --scale 8 --rows 2", "give --mpi too"),
     ("bfs --scale 8 --rows 0 --mpi", "not in the range"),
     ("bfs", "Missing option"),

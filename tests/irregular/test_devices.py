@@ -75,6 +75,31 @@ def test_weights_follow_the_order_of_directed_graphs(xp: Any) -> None:
     assert irregular.components(graph).count >= 1
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.int32])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_weights_and_times_may_be_columns_of_a_table(xp: Any, kind: Any, maximum: bool) -> None:
+    ends = xp.asarray([[0, 1], [1, 2], [2, 0], [0, 0]], np.int32)
+    graph = irregular.Graph.from_edges(3, ends[:, 0], ends[:, 1])
+    table = xp.asarray([[5, 100, 1], [1, -50, 2], [6, 7, 3], [9, -80, 4]], kind)[graph.order]
+    weights, times = table[:, 0], table[:, 2]
+    for given in (None, times):
+        copies = weights.copy(), None if given is None else given.copy()
+        one, other = (
+            irregular.cycle_mean(graph, first, maximum)
+            if second is None
+            else irregular.cycle_ratio(graph, first, second, maximum)
+            for first, second in ((weights, given), copies)
+        )
+        one.check()
+        assert one.value == other.value
+    both = xp.asarray([[0, 1], [2, 2], [3, 0], [4, 3]], np.int32)
+    rows = irregular.Graph(both[:, 0].copy(), xp.asarray([[1, 9], [2, 9], [0, 9], [0, 9]], np.int32)[:, 0])
+    assert host(rows.indices).tolist() == [1, 2, 0, 0]
+    assert (
+        irregular.cycle_mean(rows, weights, maximum).value == irregular.cycle_mean(rows, copies[0], maximum).value
+    )
+
+
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_trees(xp: Any, number: int) -> None:
     parent = xp.asarray(TREES[number])

@@ -233,6 +233,7 @@ def test_cuts_are_right_up_to_the_last_offset_of_32_bits(kind: Any) -> None:
     assert cuts(offsets, 2**31) == [0, 6]
 
 
+@settings(max_examples=60)
 @given(st.integers(1, 8), st.data())
 def test_components_are_those_of_networkx(n: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=16))

@@ -3,13 +3,6 @@
 // Defined by the loader: THREADS.
 #include "arrays.cuh"
 
-// How many blocks a multiprocessor holds at a time: more of them hide more of the time of loads, with fewer registers.
-#ifdef LANGFORD_HOST
-#define LAUNCH_BOUNDS(threads, blocks)
-#else
-#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
-#endif
-
 // Words of a gate; zeros at the start.
 constexpr int GATE_WORDS = 3;
 
