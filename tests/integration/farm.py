@@ -32,7 +32,7 @@ NAME = "farmed"
 
 SLOW = """
 import sys, time
-if "--multiprocessing-fork" in sys.orig_argv:
+if {word!r} in sys.orig_argv:
     from langford.methods.godfrey.cpu import GodfreyOnCpu
     evaluate = GodfreyOnCpu.evaluate
     def slowly(self, index):
@@ -42,14 +42,20 @@ if "--multiprocessing-fork" in sys.orig_argv:
 """
 
 
-def slowed(folder: Path, seconds: float = TASK_SECONDS, besides: str = "") -> dict[str, str]:
+def slowed(
+    folder: Path, seconds: float = TASK_SECONDS, besides: str = "", word: str = "--multiprocessing-fork"
+) -> dict[str, str]:
     """The environment of a worker whose tasks by Godfrey's sum take so much longer, with the processor free.
 
-    ``besides``: what its processes do at their start.
+    Args:
+        folder: where it keeps how.
+        seconds: that each task takes longer.
+        besides: what its processes do at their start.
+        word: in the command line of those that compute.
     """
-    planted = folder / "slowed"
+    planted = folder / f"slowed-{seconds}"
     planted.mkdir(exist_ok=True)
-    (planted / "sitecustomize.py").write_text(f"{SLOW.format(seconds=seconds)}{besides}")
+    (planted / "sitecustomize.py").write_text(f"{SLOW.format(seconds=seconds, word=word)}{besides}")
     return {"PYTHONPATH": os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))}
 
 

@@ -19,11 +19,12 @@ from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.integration.farm import slowed
 
-# Some core seconds in tasks of 0.04 s: long enough to interrupt anywhere.
-CAMPAIGN = ["run", "langford", "16", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
-ANSWER = "L(2,16) = 326,721,800\n"
-TASKS = len(METHODS["godfrey"].plan(Problem.langford(16), 10).work)
+# Started it rests at each task: long enough to interrupt anywhere.
+CAMPAIGN = ["run", "langford", "15", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
+ANSWER = "L(2,15) = 39,809,640\n"
+TASKS = len(METHODS["godfrey"].plan(Problem.langford(15), 10).work)
 # Longer than another run needs to start.
 LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
 LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
@@ -35,7 +36,7 @@ def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str
     process = subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=folder,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, **slowed(folder, 0.04)},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

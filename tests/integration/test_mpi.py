@@ -22,10 +22,17 @@ from jobs.mpi.static import share
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
+from tests.integration.farm import slowed
 
-CAMPAIGN = "langford-16-godfrey-10"
-LONG = ("langford", "16", "--method", "godfrey", "--depth", "10")
-COUNT = "326,721,800"
+CAMPAIGN = "langford-15-godfrey-10"
+LONG = ("langford", "15", "--method", "godfrey", "--depth", "10")
+COUNT = "39,809,640"
+
+
+@pytest.fixture
+def resting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The ranks rest at each task: long enough to be killed anywhere."""
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", slowed(tmp_path, 0.03, word="mpi")["PYTHONPATH"])
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
@@ -37,7 +44,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
-        (["langford", "16", "--method", "godfrey", "--depth", "10"], "326721800"),
+        (["langford", "15", "--method", "godfrey", "--depth", "10"], "39809640"),
         (["langford", "12"], "108144"),
         (["langford", "10"], "0"),
         (["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
@@ -85,6 +92,7 @@ def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return [each for each in family if "mpi" in each.cmdline() and "langford" in each.cmdline()]
 
 
+@pytest.mark.usefixtures("resting")
 @pytest.mark.parametrize("which", ["worker", "server", "launcher"])
 def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path: Path, which: str) -> None:
     process, ledger = started(tmp_path, mpirun)
@@ -99,7 +107,7 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     assert before > 5
     assert COUNT in output_of(mpirun(3, "mpi", *LONG))
     progress = ledger.campaign(CAMPAIGN).progress()
-    assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(16), "godfrey", 10)).work)}
+    assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(15), "godfrey", 10)).work)}
     assert progress.conflicts == progress.confirmed == 0
 
 
@@ -137,6 +145,7 @@ def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
     assert COUNT in output_of(mpirun(3, "mpi", *LONG))
 
 
+@pytest.mark.usefixtures("resting")
 def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
     process, ledger = started(tmp_path, mpirun)
     for rank in ranks_of(process):
