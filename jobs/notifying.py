@@ -26,7 +26,9 @@ from jobs.wording import LISTED, WORDINGS, tasks_of
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""Looks at a campaign take at most one part in so many of the time."""
+"""Looks at a campaign take at most one part in so many of the time, or"""
+LONGEST_PAUSE = 15.0
+"""begin after so many seconds: on a machine that is busy with other work a look takes long without being dear."""
 EVENT_PAUSE = 60.0
 """What happens within so many seconds after a notice is told in one."""
 STALLED_SECONDS = 900.0
@@ -90,7 +92,7 @@ class Facts:
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
         self._looks.append(time.monotonic() - began)
-        self._next_look = time.monotonic() + THRIFT * min(self._looks)
+        self._next_look = time.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
