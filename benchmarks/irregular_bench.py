@@ -52,15 +52,8 @@ class Bench:
 
         if not warm:
             whole()
-        if self.xp is not np:
-            return timed(runs, whole)
-        # Time of the processor: other programs on the machine take none of it.
-        seconds = []
-        for _ in range(runs):
-            started = time.process_time()
-            outcome = action()
-            seconds.append(time.process_time() - started)
-        return Timing(tuple(seconds), outcome)
+        # Time of the processor on a core: other programs on the machine take none of it.
+        return timed(runs, whole, time.process_time if self.xp is np else time.perf_counter)
 
     def in_a_row(self, runs: int, action: Callable[[], Any]) -> float:
         """Seconds of one of many calls that a GPU does behind each other, while Python prepares the next ones.

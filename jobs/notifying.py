@@ -26,9 +26,9 @@ from jobs.wording import LISTED, WORDINGS, tasks_of
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""Looks at a campaign take at most one part in so many of the time, or"""
+"""Looks at a campaign take at most one part in so many of the time."""
 LONGEST_PAUSE = 15.0
-"""begin after so many seconds: on a machine that is busy with other work a look takes long without being dear."""
+"""Seconds to the next look at most, whatever the last ones took: a machine that is busy makes cheap looks long."""
 EVENT_PAUSE = 60.0
 """What happens within so many seconds after a notice is told in one."""
 STALLED_SECONDS = 900.0

@@ -31,6 +31,13 @@ def without_announcement(errors: str) -> str:
     return errors.removeprefix(f"{COMPILING_WORDS}\n")
 
 
+def planted(folder: Path, program: str) -> dict[str, str]:
+    """Variables with which every Python runs a program at its start, which is kept in the folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "sitecustomize.py").write_text(program)
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))}
+
+
 def write_program(folder: Path) -> None:
     """Write ``langford`` into a new folder, as an installation puts it on the PATH."""
     folder.mkdir()

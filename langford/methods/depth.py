@@ -50,8 +50,8 @@ def _speed(problem: Problem, method: Method, depth: int, device: Device) -> floa
     Where the work is known in points, a task that takes too little time to show the speed is followed by one of the
     next depth with larger tasks.
     """
-    shown = 0.0
-    for shallower in range(depth, method.best_depths(problem)[0] - 1, -method.best_depths(problem).step):
+    shown, depths = 0.0, method.best_depths(problem)
+    for shallower in range(depth, depths[0] - 1, -depths.step):
         plan = method.plan(problem, shallower)
         try:
             evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))

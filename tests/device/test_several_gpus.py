@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from langford.kernels.cuda.runtime import device_count
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.problem import Problem
 from langford.reference import published
-from tests.command_line import Run
+from tests.command_line import Run, planted
 from tests.device.programs import gpu_program
 
 ILLEGAL = """
@@ -47,11 +46,8 @@ def test_the_last_gpu_counts_as_the_processor_does(method: str) -> None:
 @pytest.mark.gpu
 def test_after_an_illegal_access_another_process_goes_on(langford: Run, tmp_path: Path) -> None:
     gpu_program()
-    (tmp_path / "planted").mkdir()
-    (tmp_path / "planted" / "sitecustomize.py").write_text(ILLEGAL)
-    path = os.pathsep.join(filter(None, [str(tmp_path / "planted"), os.environ.get("PYTHONPATH")]))
     words = ["run", "langford", "16", "--method", "polyphase", "--depth", "12", "--device", "cuda"]
-    done = langford(*words, variables={"PYTHONPATH": path})
+    done = langford(*words, variables=planted(tmp_path / "planted", ILLEGAL))
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("L(2,16) = 326,721,800\n")
     assert done.stderr.count("is lost to this process (CUDARuntimeError: ") == 1, done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import subprocess
 import threading
@@ -20,7 +19,7 @@ from db.states import Role
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.command_line import ENVIRONMENT, command_on
+from tests.command_line import ENVIRONMENT, command_on, planted
 from tests.ports import free_port
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(15), "godfrey", 8), 39_809_640
@@ -53,10 +52,7 @@ def slowed(
         besides: what its processes do at their start.
         word: in the command line of those that compute.
     """
-    planted = folder / f"slowed-{seconds}"
-    planted.mkdir(exist_ok=True)
-    (planted / "sitecustomize.py").write_text(f"{SLOW.format(seconds=seconds, word=word)}{besides}")
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))}
+    return planted(folder / f"slowed-{seconds}", f"{SLOW.format(seconds=seconds, word=word)}{besides}")
 
 
 class Farm:

@@ -18,7 +18,7 @@ from langford.cli.main import cli
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run, planted
 
 
 def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
@@ -61,8 +61,7 @@ IndexDataCacheFile._save_index = write_late
 def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) -> None:
     # numba's index of compiled shapes is read, extended and written; without a lock one shape's code is loaded
     # for another.  The libraries' start-up hook makes that likely.
-    (tmp_path / "sitecustomize.py").write_text(SLOW_INDEX)
-    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache"), **planted(tmp_path, SLOW_INDEX)}
     counts = {"7": "26", "8": "150", "11": "17792", "12": "108144"}
     for environment_of_round in (environment, {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}):
         processes = {

@@ -22,7 +22,7 @@ from jobs.identity import Identity
 from langford.arithmetic.residue import residue
 from langford.devices import cores
 from langford.result import Evaluation
-from tests.command_line import Run
+from tests.command_line import Run, planted
 from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm, Proxy
 
 
@@ -60,12 +60,11 @@ def test_workers_killed_at_random(farm: Farm) -> None:
 
 
 def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
-    folder = farm.folder / "shifted"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(
-        "import os, time\nreal = time.time\ntime.time = lambda: real() + float(os.environ['SHIFT'])\n"
+    shifted = planted(
+        farm.folder / "shifted",
+        "import os, time\nreal = time.time\ntime.time = lambda: real() + float(os.environ['SHIFT'])\n",
     )
-    workers = [farm.work(PYTHONPATH=str(folder), SHIFT=shift) for shift in ("3600", "-3600")]
+    workers = [farm.work(**shifted, SHIFT=shift) for shift in ("3600", "-3600")]
     farm.finish(*workers)
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out

@@ -18,7 +18,7 @@ from db import Ledger, Progress
 from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.command_line import COMMAND, ENVIRONMENT, Run, planted
 from tests.integration.farm import slowed
 
 # Started it rests at each task: long enough to interrupt anywhere.
@@ -181,7 +181,8 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
 
 def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Path) -> None:
     # A fault in the evaluation of two tasks, planted through the interpreter's start-up hook.
-    (tmp_path / "sitecustomize.py").write_text(
+    faulty = planted(
+        tmp_path,
         "import os\n"
         "if os.path.exists('fault'):\n"
         "    from langford.methods.polyphase.cpu import PolyphaseOnCpu\n"
@@ -190,10 +191,10 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
         "        if index in (3, 5):\n"
         "            raise ZeroDivisionError('planted')\n"
         "        return evaluate(self, index)\n"
-        "    PolyphaseOnCpu.evaluate = broken\n"
+        "    PolyphaseOnCpu.evaluate = broken\n",
     )
     (tmp_path / "fault").touch()
-    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    environment = {**ENVIRONMENT, **faulty}
     run = subprocess.run(
         [*COMMAND, "run", "langford", "12", "--depth", "12", "--name", "faulty"],
         cwd=tmp_path,

@@ -18,7 +18,7 @@ from sqlalchemy import make_url
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.states import TaskState
-from tests.command_line import COMMAND, ENVIRONMENT
+from tests.command_line import COMMAND, ENVIRONMENT, planted
 from tests.databases import fresh_database, postgres
 from tests.ports import free_port
 
@@ -173,14 +173,12 @@ def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, program
     with started(tmp_path, "create", "langford", "16", "--depth", "8", "--ledger", wire.database) as created:
         assert created.wait(100) == 0
     keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]
-    soon = tmp_path / "soon"
-    soon.mkdir()
-    (soon / "sitecustomize.py").write_text(
+    soon = planted(
+        tmp_path / "soon",
         "import slurm.keeper as k\nk.QueueKeeper.__init__.__defaults__ = (0.5,"
-        "*k.QueueKeeper.__init__.__defaults__[1:])\n"
+        "*k.QueueKeeper.__init__.__defaults__[1:])\n",
     )
-    path = os.pathsep.join(filter(None, [str(soon), os.environ.get("PYTHONPATH")]))
-    with started(tmp_path, *keep, "--ledger", wire.address, PATH=programs, PYTHONPATH=path) as process:
+    with started(tmp_path, *keep, "--ledger", wire.address, PATH=programs, **soon) as process:
         assert process.stderr is not None
         assert "submitted as job 7" in process.stderr.readline()
         wire.refusing = True

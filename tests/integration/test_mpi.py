@@ -21,7 +21,7 @@ from db import Ledger
 from jobs.mpi.static import share
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.command_line import COMMAND, ENVIRONMENT, Mpirun
+from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, planted
 from tests.integration.farm import slowed
 
 CAMPAIGN = "langford-15-godfrey-10"
@@ -114,8 +114,8 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
 def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
     mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "planted").mkdir()
-    (tmp_path / "planted" / "sitecustomize.py").write_text(
+    losing = planted(
+        tmp_path / "planted",
         "from langford.devices import Device\n"
         "from langford.methods.godfrey.cpu import GodfreyOnCpu\n"
         "evaluate = GodfreyOnCpu.evaluate\n"
@@ -124,11 +124,10 @@ def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
         "        Device.is_lost = property(lambda device: True)\n"
         "        raise RuntimeError('an illegal access')\n"
         "    return evaluate(self, index)\n"
-        "GodfreyOnCpu.evaluate = losing\n"
+        "GodfreyOnCpu.evaluate = losing\n",
     )
-    with monkeypatch.context() as planted:
-        path = os.pathsep.join(filter(None, [str(tmp_path / "planted"), os.environ.get("PYTHONPATH")]))
-        planted.setitem(ENVIRONMENT, "PYTHONPATH", path)
+    with monkeypatch.context() as variables:
+        variables.setitem(ENVIRONMENT, "PYTHONPATH", losing["PYTHONPATH"])
         for deaths in (1, 2, 3):
             process = mpirun(3, "mpi", *LONG)
             _, errors = process.communicate(timeout=100)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -35,7 +34,7 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import age
-from tests.command_line import ENVIRONMENT
+from tests.command_line import ENVIRONMENT, planted
 from tests.command_line import Run as Langford
 from tests.integration.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
 from tests.ports import free_port
@@ -71,15 +70,11 @@ FAULTS = {
 
 def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
     """The environment of a process in which the first evaluations of one task go wrong."""
-    planted = folder / "planted"
-    planted.mkdir(exist_ok=True)
     (folder / "deaths").mkdir(exist_ok=True)
     # Only in computing processes: their parent starts them with this word.
     program = PLANTED.format(sick=SICK, fault=FAULTS[fault], seconds=TASK_SECONDS)
     hook = "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n" + indent(program, "    ")
-    (planted / "sitecustomize.py").write_text(hook)
-    path = os.pathsep.join(filter(None, [str(planted), os.environ.get("PYTHONPATH")]))
-    return {"PYTHONPATH": path, "TIMES": str(times)}
+    return {**planted(folder / "planted", hook), "TIMES": str(times)}
 
 
 def outcomes_of(farm: Farm, index: int) -> Counter[str | None]:
@@ -192,7 +187,7 @@ def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
         ("dies", "worker process killed by SIGSEGV"),
         (
             "loses its device",
-            "(ZeroDivisionError: division by zero): a new one may use it",
+            "cpu is lost to this process (ZeroDivisionError: division by zero): a new one may use it",
         ),
     ],
 )
@@ -212,7 +207,7 @@ def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path, faul
 def test_a_slow_task_that_is_within_its_limit_is_left_alone(farm: Farm) -> None:
     """One of a hundred times what others take, but less than the patience."""
     environment = plant(farm.folder, "hangs", 1)
-    hook = Path(environment["PYTHONPATH"].split(os.pathsep)[0]) / "sitecustomize.py"
+    hook = farm.folder / "planted" / "sitecustomize.py"
     hook.write_text(hook.read_text().replace("10_000", "5"))
     worker = farm.work("--patience", "60", **environment)
     farm.finish(worker)

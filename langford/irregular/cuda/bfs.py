@@ -27,9 +27,7 @@ def search(gpu: Gpu, graph: Graph, root: int, direction: str) -> Bfs:
     words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
     parent = xp.empty(n, vertex)
     record = xp.empty(1 + 3 * MOST_LEVELS, np.int64)
-    program = gpu.program("bfs.cu", VERTEX=vertex, OFFSET=offset)
-    if xp is np:
-        program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
+    program = gpu.meeting("bfs.cu", VERTEX=vertex, OFFSET=offset)
     program.launch(
         "search", graph.indptr, graph.indices, back.indptr, back.indices, np.int64(n), np.int64(graph.m),
         np.int64(root), np.int64(DIRECTIONS[direction]), back.without_edges, parent, xp.empty(n, vertex),

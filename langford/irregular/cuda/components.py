@@ -26,9 +26,7 @@ def strong_components(gpu: Gpu, graph: Graph) -> Components:
     """
     xp, n, m = gpu.xp, graph.n, np.int64(graph.m)
     kind = graph.indices.dtype
-    program = gpu.program("components.cu", VERTEX=kind)
-    if xp is np:
-        program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
+    program = gpu.meeting("components.cu", VERTEX=kind)
     sources, targets = graph.sources.astype(kind, copy=False), graph.indices
     left = xp.ones(graph.m, np.int8)
     labels, numbers = xp.full(n, -1, kind), xp.arange(n, dtype=kind)

@@ -24,9 +24,7 @@ class GpuIteration:
 
     def __init__(self, gpu: Gpu, graph: Graph, parts: Components, weights: Array, times: Array | None) -> None:
         self._gpu, self._n, self._count = gpu, graph.n, parts.count
-        self._program = gpu.program("cycles.cu", VERTEX=graph.indices.dtype, WEIGHT=weights.dtype)
-        if gpu.xp is np:
-            self._program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
+        self._program = gpu.meeting("cycles.cu", VERTEX=graph.indices.dtype, WEIGHT=weights.dtype)
         self.edges = self._inner_edges(graph, parts, weights, times)
         kind = weights.dtype
         self.policy = gpu.zeros(self._n, np.int64)

@@ -37,17 +37,17 @@ class Gpu:
             self._resident[key] = self._programs[key].blocks
         return self._programs[key]
 
-    def meeting(self, blocks: int, file: str, **types: DTypeLike) -> Program:
-        """The same for a launch whose blocks wait for each other: all of them are on the device at the same time.
+    def meeting(self, file: str, most: int | None = None, **types: DTypeLike) -> Program:
+        """The same for launches whose blocks wait for each other: all of them are on the device at the same time.
 
         Args:
-            blocks: per multiprocessor, at most.
             file, types: as for program.
+            most: blocks per multiprocessor; None: as many as there is room for.
         """
         program = self.program(file, **types)
         # The host runs blocks one after the other, and none would come to the others.
         resident = 1 if self.xp is np else self._resident[_key(file, types)]
-        program.blocks = min(resident, blocks * program.multiprocessors)
+        program.blocks = resident if most is None else min(resident, most * program.multiprocessors)
         return program
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:

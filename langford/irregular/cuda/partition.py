@@ -49,9 +49,7 @@ class PartitionedOnGpu:
         self._along_column = world.split(grid.rows + self._column, self._row)
         self._block = block = block_of(gpu, world, self._along_row, self._along_column, n, grid, sources, targets)
         self._kind = vertex_kind(n, grid)
-        self._program = gpu.program("partition.cu", VERTEX=self._kind, OFFSET=block.up.indptr.dtype)
-        if xp is np:
-            self._program.blocks = 1  # the host runs blocks one after the other, and none would come to the barrier
+        self._program = gpu.meeting("partition.cu", VERTEX=self._kind, OFFSET=block.up.indptr.dtype)
         bare = block.up.indptr[1:] == block.up.indptr[:-1]
         self._closed = xp.packbits(bare, bitorder="little").view(np.uint32)
         self._visited = xp.empty_like(self._closed)

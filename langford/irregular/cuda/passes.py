@@ -38,7 +38,7 @@ class Passes:
     def program(self, gpu: Gpu, file: str, **types: Any) -> Program:
         """The program of a file for these arrays."""
         blocks = BLOCKS if len(self.bounds) < MANY_STEPS else BLOCKS_OF_MANY
-        return gpu.meeting(blocks, file, VERTEX=self.targets.dtype, **types)
+        return gpu.meeting(file, blocks, VERTEX=self.targets.dtype, **types)
 
 
 def packed(gpu: Gpu, vertices: int, steps: list[Step]) -> Passes:
