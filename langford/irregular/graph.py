@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, req
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
 from langford.irregular.rows import sorted_rows
+from langford.loading import load
 
 
 class Graph:
@@ -118,6 +119,11 @@ class Graph:
         bare = xp.ones((self.n + 31) // 32 * 32, bool)
         bare[: self.n] = self.degrees == 0
         return xp.packbits(bare, bitorder="little").view(np.uint32)
+
+    @cached_property
+    def on_gpu(self) -> Any:
+        """What searches of this graph need on its GPU, made once."""
+        return load("langford.irregular.cuda.bfs:search_on_gpu")(self)
 
     def _transposed(self, sequence: Array) -> Graph:
         graph = Graph.__new__(Graph)

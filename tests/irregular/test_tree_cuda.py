@@ -16,7 +16,7 @@ from langford.irregular.cuda import solve as cuda_solve
 from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
-from langford.irregular.cuda.treefix import TILE, GpuTree, by_scans
+from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
 from langford.irregular.tree import broom, chain, euler_tour, random_tree, star
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
@@ -85,8 +85,9 @@ def renamed(parent: Any, random: Any) -> Any:
 @pytest.mark.parametrize("kind", [INT, np.uint32, np.uint64, np.float32, DOUBLE])
 def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(7)
-    # Around the borders of rows and of tiles, in preorder and renamed.
-    for n in (1, 31, 32, 33, TILE // 2, TILE - 1, TILE + 1, 2 * TILE + 5):
+    # Around the borders of packs, rows and tiles, in preorder and renamed.
+    tile = tile_of(np.dtype(kind).itemsize)
+    for n in (1, 3, 31, 32, 33, tile // 2, tile - 1, tile + 1, 2 * tile + 5):
         for parent in (star(n), chain(n), renamed(random_tree(n, 0.1, seed=n), random)):
             tree = Tree(parent)
             there, _ = on_device(gpu, tree)
@@ -99,29 +100,31 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
                     assert gpu.on_host(result).tolist() == known
 
 
-@pytest.mark.parametrize("whole", [0, 7, 39])
+@pytest.mark.parametrize("whole", [0, 7, 39, 139])
 @pytest.mark.parametrize("kind", [INT, LONG, np.float32, DOUBLE])
 def test_a_tile_looks_back_for_the_sums_of_all_before_it(gpu: Gpu, kind: Any, whole: int) -> None:
-    # As if other blocks had begun 40 tiles, of which this one knows the whole sum; the later ones are on their way.
-    begun, n = 40, 40 * TILE + 100
-    values = np.random.default_rng(9).integers(0, 50, n).astype(kind)
+    # As if other blocks had begun 140 tiles, of one of which the whole sum is known; of later ones it is not yet.
+    size = np.dtype(kind).itemsize
+    begun, tile = 140, tile_of(size)
+    n = begun * tile + 100
+    values = np.random.default_rng(9).integers(0, 5, n).astype(kind)
     known = np.concatenate([[0], np.cumsum(values, dtype=kind)])
-    states, tile_sums = np.zeros(begun + 2, np.uint64), np.zeros(2 * (begun + 1), kind)
+    words = size // 4
+    states = np.zeros(1 + (begun + 1) * words, np.uint64)
     states[0] = begun
-    for tile in range(begun):
-        end = (tile + 1) * TILE
-        state, total = (2, known[end]) if tile == whole else (1, known[end] - known[end - TILE])
-        if tile < whole:
+    for other in range(begun):
+        end = (other + 1) * tile
+        state, total = (2, known[end]) if other == whole else (1, known[end] - known[end - tile])
+        if other < whole:
             total = kind(99)  # nobody may add it: the whole sum has it
-        tile_sums[2 * tile + state - 1] = total
-        word = int(np.array([total], kind).view(np.uint32)[0]) if values.itemsize == 4 else 0
-        states[1 + tile] = (state << 32 | word) if values.itemsize == 4 else state
+        halves = np.array([total], kind).view(np.uint32).astype(np.uint64)
+        states[1 + other * words : 1 + (other + 1) * words] = np.uint64(state << 32) | halves
     sums = gpu.zeros(n + 1, kind)
     gpu.program("treefix.cu", VERTEX=INT, VALUE=kind).launch(
         "scan_vertices", INT(0), LONG(n), INT(0), gpu.put([0], INT), gpu.put(values, kind), sums,
-        gpu.put(states, np.uint64), gpu.put(tile_sums, kind),
+        gpu.put(states, np.uint64),
     )  # fmt: skip
-    first = begun * TILE + 1
+    first = begun * tile + 1
     assert gpu.on_host(sums)[first:].tolist() == known[first:].tolist()
 
 

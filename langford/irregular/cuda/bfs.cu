@@ -9,83 +9,62 @@ struct Search {
     const OFFSET *indptr, *back_indptr;
     Rows indices, back_indices;
     i64 n;
-    VERTEX *parent, *queue, *chunk_vertex;
-    OFFSET *chunk_edge;
+    VERTEX *parent, *queue;
+    Chunks chunks;
     u32 *visited;
 };
 
-// Each lane of a warp, unless it is `idle`, claims a target that a vertex of the frontier has; new ones are
-// appended to the queue.
-__device__ inline void claim(const Search &search, bool idle, VERTEX vertex, OFFSET edge, u64 tail, Counts *counts,
-                             u64 &ahead) {
-    VERTEX target = 0;
-    bool fresh = false;
-    if (!idle) {
-        target = search.indices[edge];
-        const u32 bit = 1u << (target & 31);
-        u32 *word = &search.visited[target >> 5];
-        fresh = !(*word & bit) && !(atomicOr(word, bit) & bit);
+// Claims the targets of edges of a vertex (as expand takes them); new ones are appended to the queue from `tail` on.
+__device__ inline void claim(const Search &search, VERTEX vertex, OFFSET edge, OFFSET last, OFFSET step, u64 tail,
+                             Counts *counts, u64 &ahead) {
+    VERTEX target[AT_ONCE];
+    bool fresh[AT_ONCE];
+    u32 count = 0;
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        fresh[k] = edge + k * step < last;
+        target[k] = fresh[k] ? search.indices[edge + k * step] : 0;
     }
-    if (!__any_sync(WARP, fresh)) return;
-    const u64 place = reserve(&counts->found, fresh, threadIdx.x % 32);
-    if (!fresh) return;
-    search.parent[target] = vertex;
-    search.queue[tail + place] = target;
-    ahead += search.indptr[target + 1] - search.indptr[target];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) fresh[k] = fresh[k] && !is_set(search.visited, target[k]);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        const u32 bit = 1u << (target[k] & 31);
+        if (fresh[k]) fresh[k] = !(atomicOr(&search.visited[target[k] >> 5], bit) & bit);
+        count += fresh[k];
+    }
+    if (!__any_sync(WARP, count)) return;
+    u64 place = tail + reserve(&counts->found, count, threadIdx.x % 32);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        if (!fresh[k]) continue;
+        search.parent[target[k]] = vertex;
+        search.queue[place++] = target[k];
+        ahead += search.indptr[target[k] + 1] - search.indptr[target[k]];
+    }
 }
 
-// A warp claims the targets of the edges first … last − 1 of a vertex.
-__device__ inline void claim_all(const Search &search, VERTEX vertex, OFFSET first, OFFSET last, u64 tail,
-                                 Counts *counts, u64 &ahead) {
-    for (; first < last; first += 32) {
-        const OFFSET edge = first + threadIdx.x % 32;
-        claim(search, edge >= last, vertex, edge, tail, counts, ahead);
-    }
+__device__ inline void add_up(u64 *sum, u64 part) {
+    part = warp_sum(part);
+    if (threadIdx.x % 32 == 0 && part) atomicAdd(sum, part);
 }
 
-// From above: warps take 32 vertices of the frontier queue[begin:end] each.
-__device__ void expand_down(const Search &search, u64 begin, u64 end, Counts *counts) {
-    const int lane = threadIdx.x % 32;
+// From above, for the frontier queue[begin:end], or for the chunks that this leaves over.
+__device__ void search_down(const Search &search, u64 begin, u64 end, Counts *counts) {
     u64 ahead = 0;
-    for (u64 base = begin + this_thread() / 32 * 32; base < end; base += all_threads()) {
-        VERTEX vertex = 0;
-        OFFSET edge = 0, last = 0;
-        if (base + lane < end) {
-            vertex = search.queue[base + lane];
-            edge = search.indptr[vertex];
-            last = search.indptr[vertex + 1];
-        }
-        const bool large = last - edge > CHUNK;
-        if (__any_sync(WARP, large)) {
-            u64 place = reserve(&counts->chunks, large ? (last - edge + CHUNK - 1) / CHUNK : 0, lane);
-            for (; large && edge < last; edge += CHUNK, place++) {
-                search.chunk_vertex[place] = vertex;
-                search.chunk_edge[place] = edge;
-            }
-            if (large) edge = last;
-        }
-        for (u32 many = __ballot_sync(WARP, last - edge >= 32); many; many &= many - 1) {
-            const int owner = __popc((many & -many) - 1);
-            claim_all(search, __shfl_sync(WARP, i64(vertex), owner), __shfl_sync(WARP, i64(edge), owner),
-                      __shfl_sync(WARP, i64(last), owner), end, counts, ahead);
-        }
-        if (last - edge >= 32) edge = last;
-        for (; __any_sync(WARP, edge < last); edge++) claim(search, edge >= last, vertex, edge, end, counts, ahead);
-    }
-    ahead = warp_sum(ahead);
-    if (lane == 0 && ahead) atomicAdd(&counts->ahead, ahead);
+    expand(search.queue, begin, end, search.indptr, search.chunks, counts,
+           [&](VERTEX vertex, OFFSET edge, OFFSET last, OFFSET step) {
+               claim(search, vertex, edge, last, step, end, counts, ahead);
+           });
+    add_up(&counts->ahead, ahead);
 }
-
-// The same for the chunks that it left over.
-__device__ void expand_chunks(const Search &search, u64 end, u64 chunks, Counts *counts) {
+__device__ void search_chunks(const Search &search, u64 end, Counts *counts) {
     u64 ahead = 0;
-    for (u64 at = this_thread() / 32; at < chunks; at += all_threads() / 32) {
-        const VERTEX vertex = search.chunk_vertex[at];
-        const OFFSET first = search.chunk_edge[at], last = search.indptr[vertex + 1];
-        claim_all(search, vertex, first, last - first > CHUNK ? first + CHUNK : last, end, counts, ahead);
-    }
-    ahead = warp_sum(ahead);
-    if (threadIdx.x % 32 == 0 && ahead) atomicAdd(&counts->ahead, ahead);
+    expand_chunks(counts->chunks, search.indptr, search.chunks,
+                  [&](VERTEX vertex, OFFSET edge, OFFSET last, OFFSET step) {
+                      claim(search, vertex, edge, last, step, end, counts, ahead);
+                  });
+    add_up(&counts->ahead, ahead);
 }
 
 // The frontier queue[begin:end] in a bitmap of zeros.
@@ -110,19 +89,18 @@ __device__ void bits_to_queue(const Search &search, const u32 *front, Counts *co
             ahead += search.indptr[vertex + 1] - search.indptr[vertex];
         }
     }
-    ahead = warp_sum(ahead);
-    if (lane == 0 && ahead) atomicAdd(&counts->ahead, ahead);
+    add_up(&counts->ahead, ahead);
 }
 
 // Writes the parents of all vertices, −1: not reached.  `closed` is a bitmap of vertices that no edge enters.
 // `direction`: 0 from above, 1 from below, 2 whichever looks at fewer edges.  The record: number of levels, then of
-// each level the frontier, the edges looked at and whether it went from below.  `scratch`: 26 zeros; what the search
-// counts, in turns of three levels, after the gate of the barrier.
-extern "C" __global__ void search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_indices,
-                                  i64 n, i64 edges, i64 root, i64 direction, const u32 *closed, VERTEX *parent,
-                                  VERTEX *queue, u32 *visited, u32 *front, u32 *following, VERTEX *chunk_vertex,
-                                  OFFSET *chunk_edge, u64 *scratch, i64 *record) {
-    const Search all = {indptr, back_indptr, indices, back_indices, n, parent, queue, chunk_vertex, chunk_edge, visited};
+// each level the frontier, the edges looked at and whether it went from below.  `scratch`: the gate of the barrier,
+// zeros before the first search of all, then what a search counts, in turns of three levels.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
+search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_indices, const u32 *closed, i64 n,
+       i64 edges, VERTEX *queue, u32 *visited, u32 *front, u32 *following, VERTEX *chunk_vertex, OFFSET *chunk_edge,
+       u64 *scratch, i64 root, i64 direction, VERTEX *parent, i64 *record) {
+    const Search all = {indptr, back_indptr, indices, back_indices, n, parent, queue, {chunk_vertex, chunk_edge}, visited};
     u32 *gate = reinterpret_cast<u32 *>(scratch);
     Counts *slots = reinterpret_cast<Counts *>(scratch + 2);  // of a level, and of its turn to a queue
     const bool first_thread = this_thread() == 0;
@@ -130,7 +108,10 @@ extern "C" __global__ void search(const OFFSET *indptr, Rows indices, const OFFS
 
     EACH(vertex, n) parent[vertex] = vertex == root ? vertex : -1;
     EACH(word, words) visited[word] = closed[word] | (word == root >> 5 ? 1u << (root & 31) : 0);
-    if (first_thread) queue[0] = root;
+    if (first_thread) {
+        queue[0] = root;
+        slots[0] = slots[1] = Counts{0, 0, 0, 0};
+    }
     wait_for_all(gate);
 
     bool below = direction == 1, as_bits = false;
@@ -167,10 +148,10 @@ extern "C" __global__ void search(const OFFSET *indptr, Rows indices, const OFFS
             front = following;
             following = other;
         } else {
-            expand_down(all, begin, end, counts);
+            search_down(all, begin, end, counts);
             wait_for_all(gate);
             if (counts->chunks) {
-                expand_chunks(all, end, counts->chunks, counts);
+                search_chunks(all, end, counts);
                 wait_for_all(gate);
             }
             begin = end;

@@ -9,36 +9,52 @@ from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.graph import Graph
 
-CHUNK, SCRATCH = 1024, 26
+CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
 FEW_LEVELS = 64
 """Levels of which the record is fetched with the number of levels."""
 
 
-def bfs_on_gpu(graph: Graph, root: int, direction: str) -> Bfs:
-    """As langford.irregular.bfs.bfs, for a graph of CuPy's arrays."""
-    return search(gpu_of(graph.indptr), graph, root, direction)
+class Search:
+    """A graph on its GPU with what searches from one vertex after another need, made once.
+
+    Searches of one graph share their memory; those of several threads follow each other on the GPU.
+    """
+
+    def __init__(self, gpu: Gpu, graph: Graph) -> None:
+        back = graph.reversed
+        xp, n, self._vertex, offset = gpu.xp, graph.n, graph.indices.dtype, graph.indptr.dtype
+        self._gpu, self._n = gpu, n
+        self._program = gpu.meeting("bfs.cu", VERTEX=self._vertex, OFFSET=offset)
+        words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
+        # Not the graphs themselves: one of them keeps this, and all would stay in memory.
+        self._edges = (
+            graph.indptr, graph.indices, back.indptr, back.indices, back.without_edges,
+            np.int64(n), np.int64(graph.m),
+        )  # fmt: skip
+        self._memory = (
+            xp.empty(n, self._vertex), *(xp.empty(words, np.uint32) for _ in range(3)),
+            xp.empty(chunks, self._vertex), xp.empty(chunks, offset), gpu.zeros(SCRATCH, np.uint64),
+        )  # fmt: skip
+
+    def run(self, root: int, direction: str) -> Bfs:
+        """Search breadth first from a vertex; ``direction`` as in bfs."""
+        gpu = self._gpu
+        parent = gpu.xp.empty(self._n, self._vertex)
+        record = gpu.xp.empty(1 + 3 * MOST_LEVELS, np.int64)
+        self._program.launch(
+            "search", *self._edges, *self._memory, np.int64(root), np.int64(DIRECTIONS[direction]), parent, record
+        )
+        told = gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
+        if told[0] > FEW_LEVELS:
+            told = gpu.on_host(record)
+        levels = told[1:].reshape(-1, 3)[: told[0]].tolist()
+        return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
 
-def search(gpu: Gpu, graph: Graph, root: int, direction: str) -> Bfs:
-    """Search breadth first from a vertex; ``direction`` as in bfs."""
-    xp, n, vertex, offset = gpu.xp, graph.n, graph.indices.dtype, graph.indptr.dtype
-    back = graph if direction == "down" else graph.reversed
-    words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
-    parent = xp.empty(n, vertex)
-    record = xp.empty(1 + 3 * MOST_LEVELS, np.int64)
-    program = gpu.meeting("bfs.cu", VERTEX=vertex, OFFSET=offset)
-    program.launch(
-        "search", graph.indptr, graph.indices, back.indptr, back.indices, np.int64(n), np.int64(graph.m),
-        np.int64(root), np.int64(DIRECTIONS[direction]), back.without_edges, parent, xp.empty(n, vertex),
-        *(xp.empty(words, np.uint32) for _ in range(3)), xp.empty(chunks, vertex), xp.empty(chunks, offset),
-        gpu.zeros(SCRATCH, np.uint64), record,
-    )  # fmt: skip
-    told = gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
-    if told[0] > FEW_LEVELS:
-        told = gpu.on_host(record)
-    levels = told[1:].reshape(-1, 3)[: told[0]].tolist()
-    return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
+def search_on_gpu(graph: Graph) -> Search:
+    """The Search of a graph of CuPy's arrays."""
+    return Search(gpu_of(graph.indptr), graph)
 
 
 def depths_on_gpu(parent: Array) -> Array:

@@ -79,7 +79,7 @@ class Gpu:
 
 
 def _key(file: str, types: Mapping[str, DTypeLike]) -> Any:
-    return file, *sorted((name, np.dtype(kind).name) for name, kind in types.items())
+    return file, *sorted((name, np.dtype(kind)) for name, kind in types.items())
 
 
 @cache

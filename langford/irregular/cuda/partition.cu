@@ -22,8 +22,8 @@ struct Share {
     const OFFSET *down_indptr, *up_indptr;
     Rows down_indices, up_indices;
     i64 rows, chunk, chunks, columns, column;
-    VERTEX *parent, *queue, *chunk_vertex;
-    OFFSET *chunk_edge;
+    VERTEX *parent, *queue;
+    Chunks lists;
     u32 *visited, *following;
 
     __device__ i64 stride() const { return chunk + TOLD * 32; }
@@ -71,13 +71,26 @@ extern "C" __global__ void start_search(i64 rows, i64 words, i64 root, i64 row, 
     }
 }
 
-// A target of the frontier gets this parent, unless it has one.
-__device__ inline void mark(const Share &share, VERTEX vertex, OFFSET edge) {
-    const VERTEX target = share.down_indices[edge];
-    const u32 bit = 1u << (target & 31);
-    u32 *word = &share.following[target >> 5];
-    if ((share.visited[target >> 5] | *word) & bit || atomicOr(word, bit) & bit) return;
-    share.parent[target] = vertex;
+// Targets of a source (as expand takes them) get this parent, unless they have one.
+__device__ inline void mark(const Share &share, VERTEX source, OFFSET edge, OFFSET last, OFFSET step) {
+    const VERTEX vertex = share.label(source);
+    VERTEX target[AT_ONCE];
+    bool fresh[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        fresh[k] = edge + k * step < last;
+        target[k] = fresh[k] ? share.down_indices[edge + k * step] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        const u32 known = fresh[k] ? share.visited[target[k] >> 5] | share.following[target[k] >> 5] : 0;
+        fresh[k] = fresh[k] && !(known >> (target[k] & 31) & 1);
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        const u32 bit = 1u << (target[k] & 31);
+        if (fresh[k] && !(atomicOr(&share.following[target[k] >> 5], bit) & bit)) share.parent[target[k]] = vertex;
+    }
 }
 
 // The sources of a bitmap in a queue; counts the edges that leave them.
@@ -97,48 +110,6 @@ __device__ void list_front(const Share &share, const u32 *front, Counts *counts)
     }
     inspected = warp_sum(inspected);
     if (lane == 0 && inspected) atomicAdd(&counts->inspected, inspected);
-}
-
-// From above: warps take 32 sources of the queue each, and leave the longest rows over in chunks.
-__device__ void mark_targets(const Share &share, u64 size, Counts *counts) {
-    const int lane = threadIdx.x % 32;
-    for (u64 base = this_thread() / 32 * 32; base < size; base += all_threads()) {
-        VERTEX source = 0, vertex = 0;
-        OFFSET edge = 0, last = 0;
-        if (base + lane < size) {
-            source = share.queue[base + lane];
-            vertex = share.label(source);
-            edge = share.down_indptr[source];
-            last = share.down_indptr[source + 1];
-        }
-        const bool large = last - edge > CHUNK;
-        if (__any_sync(WARP, large)) {
-            u64 place = reserve(&counts->chunks, large ? (last - edge + CHUNK - 1) / CHUNK : 0, lane);
-            for (; large && edge < last; edge += CHUNK, place++) {
-                share.chunk_vertex[place] = source;
-                share.chunk_edge[place] = edge;
-            }
-            if (large) edge = last;
-        }
-        for (u32 many = __ballot_sync(WARP, last - edge >= 32); many; many &= many - 1) {
-            const int owner = __popc((many & -many) - 1);
-            const VERTEX theirs = __shfl_sync(WARP, i64(vertex), owner);
-            const OFFSET end = __shfl_sync(WARP, i64(last), owner);
-            for (OFFSET at = __shfl_sync(WARP, i64(edge), owner) + lane; at < end; at += 32) mark(share, theirs, at);
-        }
-        if (last - edge >= 32) edge = last;
-        for (; edge < last; edge++) mark(share, vertex, edge);
-    }
-}
-
-// The same for the chunks that were left over.
-__device__ void mark_chunks(const Share &share, u64 chunks) {
-    for (u64 at = this_thread() / 32; at < chunks; at += all_threads() / 32) {
-        const VERTEX source = share.chunk_vertex[at], vertex = share.label(source);
-        const OFFSET first = share.chunk_edge[at], last = share.down_indptr[source + 1];
-        const OFFSET end = last - first > CHUNK ? first + CHUNK : last;
-        for (OFFSET edge = first + threadIdx.x % 32; edge < end; edge += 32) mark(share, vertex, edge);
-    }
 }
 
 // The union of the row's bitmaps, `step` words apart: visited from now on; this rank's part goes to `own`, and what
@@ -165,13 +136,14 @@ __device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64
 // A level: marks what the frontier reaches in this block.  With one column of blocks, also what `unite_row` does.
 // The record: the number of levels once the search is over, then of each level the frontier, the edges looked at and
 // whether it went from below.  `direction`: 0 from above, 1 from below, 2 whichever looks at fewer edges.
-extern "C" __global__ void search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indptr,
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
+search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indptr,
                                    Rows up_indices, i64 n, i64 rows, i64 chunk, i64 chunks, i64 columns, i64 column,
                                    i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
                                    u32 *front, u32 *following, u32 *own, VERTEX *chunk_vertex, OFFSET *chunk_edge,
                                    u64 *progress, i64 *record) {
     const Share share = {down_indptr, up_indptr, down_indices, up_indices, rows, chunk, chunks, columns, column,
-                         parent, queue, chunk_vertex, chunk_edge, visited, following};
+                         parent, queue, {chunk_vertex, chunk_edge}, visited, following};
     u32 *gate = reinterpret_cast<u32 *>(progress);
     Progress *now = reinterpret_cast<Progress *>(progress + 1);
     const bool first_thread = this_thread() == 0;
@@ -212,10 +184,13 @@ extern "C" __global__ void search_level(const OFFSET *down_indptr, Rows down_ind
         EACH(word, rows / 32) following[word] = 0;
         list_front(share, front, counts);
         wait_for_all(gate);
-        mark_targets(share, counts->found, counts);
+        const auto take = [&](VERTEX source, OFFSET edge, OFFSET last, OFFSET step) {
+            mark(share, source, edge, last, step);
+        };
+        expand(queue, 0, counts->found, down_indptr, share.lists, counts, take);
         wait_for_all(gate);
         if (counts->chunks) {
-            mark_chunks(share, counts->chunks);
+            expand_chunks(counts->chunks, down_indptr, share.lists, take);
             wait_for_all(gate);
         }
     }

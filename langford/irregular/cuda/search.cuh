@@ -5,10 +5,12 @@
 
 typedef const VERTEX *Rows;
 constexpr u32 WARP = 0xFFFFFFFFu;
+// Edges that a lane takes at a time: so many loads are under way.
+constexpr int AT_ONCE = 4;
 // Edges of one vertex that a warp takes alone; those of a vertex with more are shared out in chunks of as many.
-constexpr int CHUNK = 1024;
+constexpr int CHUNK = 256;
 // Words of the bitmaps whose vertices a warp looks up together: so many loads are under way at a time.
-constexpr int WORDS = 4;
+constexpr int WORDS = 2;
 // A level goes from below above this share of the edges, and back below that of the vertices, as on one core.
 constexpr int EDGES_SHARE = 15, VERTICES_SHARE = 18;
 // Levels that are recorded.
@@ -40,6 +42,64 @@ __device__ inline u64 reserve(u64 *used, u32 count, int lane) {
     u64 first = 0;
     if (lane == 31 && end) first = atomicAdd(used, u64(end));
     return __shfl_sync(WARP, i64(first), 31) + end - count;
+}
+
+// Chunks of long rows, which all warps share out among themselves: the vertex, and its first edge there.
+struct Chunks {
+    VERTEX *vertex;
+    OFFSET *edge;
+};
+
+// A warp takes the edges first … last − 1 of a vertex.  take(vertex, edge, last, step) takes those at the places edge,
+// edge + step, … of a lane that are below `last`, AT_ONCE at most; all lanes of a warp call it together.
+template <class Take> __device__ inline void take_row(VERTEX vertex, OFFSET first, OFFSET last, Take take) {
+    for (; first < last; first += 32 * AT_ONCE) take(vertex, first + threadIdx.x % 32, last, 32);
+}
+
+// From above: takes the edges of the vertices queue[begin:end], and leaves those of long rows over in chunks.  A warp
+// has up to 32 vertices at a time, fewer where that leaves others without any.
+template <class Take>
+__device__ void expand(const VERTEX *queue, u64 begin, u64 end, const OFFSET *indptr, Chunks chunks, Counts *counts,
+                       Take take) {
+    const int lane = threadIdx.x % 32;
+    const u64 warps = all_threads() / 32, share = (end - begin) / warps, span = share < 1 ? 1 : share < 32 ? share : 32;
+    for (u64 base = begin + this_thread() / 32 * span; base < end; base += warps * span) {
+        VERTEX vertex = 0;
+        OFFSET edge = 0, last = 0;
+        if (u64(lane) < span && base + lane < end) {
+            vertex = queue[base + lane];
+            edge = indptr[vertex];
+            last = indptr[vertex + 1];
+        }
+        const bool large = last - edge > CHUNK;
+        if (__any_sync(WARP, large)) {
+            u64 place = reserve(&counts->chunks, large ? (last - edge + CHUNK - 1) / CHUNK : 0, lane);
+            for (; large && edge < last; edge += CHUNK, place++) {
+                chunks.vertex[place] = vertex;
+                chunks.edge[place] = edge;
+            }
+            if (large) edge = last;
+        }
+        // All lanes together take rows that one of them would take longer for than a warp for all of them.
+        const bool longer = last - edge > AT_ONCE && u64(last - edge) >= span;
+        for (u32 many = __ballot_sync(WARP, longer); many; many &= many - 1) {
+            const int owner = __popc((many & -many) - 1);
+            take_row(VERTEX(__shfl_sync(WARP, i64(vertex), owner)), OFFSET(__shfl_sync(WARP, i64(edge), owner)),
+                     OFFSET(__shfl_sync(WARP, i64(last), owner)), take);
+        }
+        if (longer) edge = last;
+        for (; __any_sync(WARP, edge < last); edge += AT_ONCE) take(vertex, edge, last, 1);
+    }
+}
+
+// The same for the chunks that it left over.
+template <class Take>
+__device__ void expand_chunks(u64 count, const OFFSET *indptr, Chunks chunks, Take take) {
+    for (u64 at = this_thread() / 32; at < count; at += all_threads() / 32) {
+        const VERTEX vertex = chunks.vertex[at];
+        const OFFSET first = chunks.edge[at], last = indptr[vertex + 1];
+        take_row(vertex, first, last - first > CHUNK ? first + CHUNK : last, take);
+    }
 }
 
 // From below: each vertex that is not visited looks for a parent in the bitmap of the frontier; `following` is the

@@ -2,31 +2,25 @@
 //
 // Defined by the loader: VERTEX, VALUE.  `order` are the vertices in preorder, and `number` the number of each there;
 // where `renamed` is 0 all have their own, and nobody reads these.  An operator is 0, addition, or the second one of
-// operators.cuh.  `states`: zeros, one for all tiles and one for each; `tile_sums`: two for each tile.
+// operators.cuh.  `states`: zeros, one for all tiles and WORDS_OF_SUM for each.
 #include "scan.cuh"
 
-__device__ inline Tiles tiles_at(u64 *states, VALUE *tile_sums) {
-    return {reinterpret_cast<u32 *>(states), states + 1, tile_sums};
-}
+__device__ inline Tiles tiles_at(u64 *states) { return {reinterpret_cast<u32 *>(states), states + 1}; }
 
 template <class Operator>
 __device__ inline void scan_row(i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums,
                                 const Tiles &tiles) {
-    scan<Operator>(n, tiles, values, sums, [=](i64 first, VERTEX (&place)[ITEMS]) {
+    scan<Operator>(n, tiles, !renamed, values, sums, [=](i64 first, VERTEX (&places)[PACK]) {
 #pragma unroll
-        for (int k = 0; k < ITEMS; k++) {
-            const i64 step = first + 32 * k;
-            place[k] = step < n ? VERTEX(step) : NO_VALUE;
-            if (renamed && step < n) place[k] = order[step];
-        }
+        for (int k = 0; k < PACK; k++) places[k] = NO_VALUE;
+        load(order, first, n, places);
     });
 }
 
 // The values in preorder, or in any other order.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 2)
-scan_vertices(int op, i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums, u64 *states,
-              VALUE *tile_sums) {
-    const Tiles tiles = tiles_at(states, tile_sums);
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
+scan_vertices(int op, i64 n, int renamed, const VERTEX *order, const VALUE *values, VALUE *sums, u64 *states) {
+    const Tiles tiles = tiles_at(states);
     if (op == 0) scan_row<Addition>(n, renamed, order, values, sums, tiles);
     else scan_row<Second>(n, renamed, order, values, sums, tiles);
 }
@@ -37,32 +31,27 @@ template <class Operator>
 __device__ inline void scan_steps(i64 steps, const u32 *entering, const VERTEX *entered, int renamed,
                                   const VERTEX *order, int undo, const VERTEX *closing, const VALUE *values,
                                   VALUE *sums, const Tiles &tiles) {
-    scan<Operator>(steps, tiles, values, sums, [=](i64 first, VERTEX (&place)[ITEMS]) {
-        static_assert(ITEMS == 32, "a lane fetches the word of a row");
-        const int lane = first % 32;
-        const i64 word = first / 32 + lane;
-        const bool there = word * 32 < steps;
-        const u32 bits = there ? entering[word] : 0;
-        const VERTEX before = there ? entered[word] : 0;
+    scan<Operator>(steps, tiles, false, values, sums, [=](i64 first, VERTEX (&places)[PACK]) {
+        const bool there = first < steps;
+        const u32 bits = there ? entering[first / 32] : 0;
+        i64 rank = (there ? entered[first / 32] : 0) + __popc(bits & ((1u << first % 32) - 1));
 #pragma unroll
-        for (int k = 0; k < ITEMS; k++) {
-            const i64 step = first + 32 * k;
-            const u32 row = of_lane(bits, k);
-            const i64 rank = of_lane(before, k) + __popc(row & ((1u << lane) - 1));
-            const bool enters = row >> lane & 1;
-            place[k] = enters ? VERTEX(rank) : NO_VALUE;
-            if (enters && renamed) place[k] = order[rank];
-            if (!enters && undo && step < steps) place[k] = undone(closing[step - rank]);
+        for (int k = 0; k < PACK; k++) {
+            const bool enters = bits >> (first + k) % 32 & 1;
+            places[k] = enters ? VERTEX(rank) : NO_VALUE;
+            if (enters && renamed) places[k] = order[rank];
+            if (!enters && undo && first + k < steps) places[k] = undone(closing[first + k - rank]);
+            rank += enters;
         }
     });
 }
 
 // Steps that enter a vertex have its value; steps that leave one the inverse if `undo`, the vertices in the order
 // `closing`.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 2)
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
 scan_tour(int op, i64 steps, const u32 *entering, const VERTEX *entered, int renamed, const VERTEX *order, int undo,
-          const VERTEX *closing, const VALUE *values, VALUE *sums, u64 *states, VALUE *tile_sums) {
-    const Tiles tiles = tiles_at(states, tile_sums);
+          const VERTEX *closing, const VALUE *values, VALUE *sums, u64 *states) {
+    const Tiles tiles = tiles_at(states);
     if (op == 0) {
         scan_steps<Addition>(steps, entering, entered, renamed, order, undo, closing, values, sums, tiles);
     } else {
@@ -74,15 +63,31 @@ __device__ inline VALUE left(int op, VALUE whole, VALUE part) {
     return op == 0 ? Addition::without(whole, part) : Second::without(whole, part);
 }
 
+// Vertices that a thread reads at a time, all_threads() apart: so many loads are under way.
+constexpr int SOME = 4;
+#define EACH_OF_SOME(first, count) for (i64 first = this_thread(); first < (count); first += SOME * all_threads())
+
 // Of each vertex what its subtree has, from the sums in preorder, or along the tour.
 extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                          const VERTEX *__restrict__ size, const VERTEX *__restrict__ depth,
                                          const VALUE *__restrict__ sums, VALUE *__restrict__ out) {
-    EACH(vertex, n) {
-        const i64 at = renamed ? i64(number[vertex]) : vertex, below = size[vertex];
-        const i64 begin = by_tour ? 2 * at - depth[vertex] : at;
-        const i64 end = by_tour ? begin + 2 * below - 1 : at + below;
-        out[vertex] = left(op, sums[end], sums[begin]);
+    EACH_OF_SOME(first, n) {
+        i64 begin[SOME], end[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = first + k * all_threads(), known = vertex < n ? vertex : 0;
+            const i64 at = renamed ? i64(number[known]) : known, below = size[known];
+            begin[k] = by_tour ? 2 * at - depth[known] : at;
+            end[k] = by_tour ? begin[k] + 2 * below - 1 : at + below;
+        }
+        VALUE results[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) results[k] = left(op, sums[end[k]], sums[begin[k]]);
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = first + k * all_threads();
+            if (vertex < n) out[vertex] = results[k];
+        }
     }
 }
 
@@ -91,8 +96,23 @@ extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed
 extern "C" __global__ void read_paths(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                       const VERTEX *__restrict__ depth, const VALUE *__restrict__ sums,
                                       const VALUE *__restrict__ closed, VALUE *__restrict__ out) {
-    EACH(vertex, n) {
-        const i64 at = renamed ? i64(number[vertex]) : vertex, above = depth[vertex];
-        out[vertex] = by_tour ? sums[2 * at - above + 1] : left(op, sums[at + 1], closed[at - above]);
+    EACH_OF_SOME(first, n) {
+        i64 at[SOME], above[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = first + k * all_threads(), known = vertex < n ? vertex : 0;
+            at[k] = renamed ? i64(number[known]) : known;
+            above[k] = depth[known];
+        }
+        VALUE results[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            results[k] = by_tour ? sums[2 * at[k] - above[k] + 1] : left(op, sums[at[k] + 1], closed[at[k] - above[k]]);
+        }
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = first + k * all_threads();
+            if (vertex < n) out[vertex] = results[k];
+        }
     }
 }

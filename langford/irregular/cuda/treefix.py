@@ -12,8 +12,8 @@ from langford.irregular.compression import compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.passes import OPERATORS, Passes, accumulate, by_levels, packed
 
-TILE = 8192
-"""Values that a block scans at once; as in scan.cuh."""
+TILE_BYTES, PACK_BYTES = 32768, 16
+"""Bytes that a block scans at once, and that a thread stores at once; as in scan.cuh."""
 
 
 class GpuTree:
@@ -109,10 +109,18 @@ def scanned(gpu: Gpu, values: Array, op: str) -> Array:
 
 def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
     """The sums of a scan over so many steps, [length + 1]; ``row`` tells which value each step has."""
-    tiles = -(-length // TILE)
-    sums, tile_sums = (gpu.xp.empty(count, values.dtype) for count in (length + 1, 2 * tiles))
-    program.launch(name, op, np.int64(length), *row, values, sums, gpu.zeros(tiles + 1, np.uint64), tile_sums)
+    size = values.itemsize
+    # From the second sum on whole packs.
+    skipped = PACK_BYTES // size - 1
+    sums = gpu.xp.empty(skipped + length + 1, values.dtype)[skipped:]
+    words = -(-length // tile_of(size)) * size // 4
+    program.launch(name, op, np.int64(length), *row, values, sums, gpu.zeros(words + 1, np.uint64))
     return sums
+
+
+def tile_of(size: int) -> int:
+    """Values of so many bytes that a block scans at once."""
+    return TILE_BYTES // size
 
 
 # -- for arrays of CuPy -----------------------------------------------------------------------
