@@ -32,6 +32,7 @@ from db.errors import (
     TransactionUndone,
 )
 from db.mounts import refuse_network_file_system
+from db.places import Place, holds_commits, refuse_to_replace, waiting_beside
 from db.schema import require_schema
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
@@ -92,6 +93,7 @@ class Database:
         try:
             with _translated_errors(self.where):
                 require_schema(self.engine, self.where, create, upgrade)
+            self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()
             raise
@@ -106,6 +108,7 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""
         with _translated_errors(self.where), self._turn, self.engine.begin() as connection:
+            self._require_place()
             yield connection
 
     @contextmanager
@@ -118,7 +121,13 @@ class Database:
         with _translated_errors(self.where), self.engine.connect() as connection:
             connection = connection.execution_options(read_only=True, **seen, **options)
             with connection.begin():
+                self._require_place()
                 yield connection
+
+    def _require_place(self) -> None:
+        """Raises LedgerMoved when what is committed would not be where it is looked for."""
+        if self._place is not None:
+            self._place.require()
 
     def close(self) -> None:
         """Close all connections."""
@@ -140,6 +149,7 @@ def _engine_of(where: str, create: bool) -> Engine:
         if _is_archive(file):
             return dialects.new_engine(url, archive=True)
         refuse_network_file_system(file)
+        refuse_to_replace(file)
         if not create and not file.exists():
             raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
         if not file.parent.is_dir():
@@ -150,13 +160,18 @@ def _engine_of(where: str, create: bool) -> Engine:
         raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
 
 
+def _place_of(url: URL) -> Place | None:
+    """The place of a ledger's file; None where a server keeps it, or where nobody changes the file."""
+    in_file = url.get_backend_name() == "sqlite" and "immutable" not in url.query
+    return Place(Path(url.database)) if in_file and url.database else None
+
+
 def _is_archive(file: Path) -> bool:
     """Whether a file may only be read here, and holds all that was committed: nobody writes it, not even a lock."""
     # First of all whether it is there: one that another process makes just now is no archive.
     if not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
         return False
-    waiting = file.with_name(f"{file.name}-wal")
-    return not (waiting.exists() and waiting.stat().st_size)
+    return not holds_commits(waiting_beside(file))
 
 
 def _url_of(where: str) -> URL:

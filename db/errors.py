@@ -25,6 +25,10 @@ class ConnectionLost(LedgerUnreachable):
     """The database's server does not answer, or has closed the connection: it may be back soon."""
 
 
+class LedgerMoved(LedgerError):
+    """The file of the ledger is not where it was opened, or another one is there."""
+
+
 class LedgerReadOnly(LedgerError):
     """The ledger may be read here, and not changed."""
 

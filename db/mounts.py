@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from db.errors import NetworkFileSystem
@@ -34,7 +35,7 @@ def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mount
     """
     if not mounts.exists():
         return
-    folder = file.resolve().parent
+    folder = Path(os.path.realpath(file)).parent
     mount_point, kind = Path("/"), ""
     for line in mounts.read_text().splitlines():
         fields = line.split()

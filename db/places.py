@@ -1,0 +1,65 @@
+"""Where the file of a ledger on SQLite lies, and whether it still does.
+
+SQLite goes on with a file that was moved or deleted, and keeps its last commits in a second file, FILE-wal, which
+stays behind.  Nobody would find what is committed then, and a new ledger of the old name would destroy that file.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from db.errors import LedgerMoved
+
+
+class Place:
+    """The place of a file that is open.  No other file can get its number meanwhile."""
+
+    def __init__(self, file: Path) -> None:
+        """Remember which file is there; raises LedgerMoved when there is none."""
+        self._file = file
+        self._absolute = file.absolute()  # a program may change its working folder
+        self._number = self._number_now()
+        self.require()
+
+    def require(self) -> None:
+        """Raises LedgerMoved when another file is there, or none."""
+        if self._number is None or self._number_now() != self._number:
+            raise LedgerMoved(
+                f"{self._file} was moved, deleted or replaced while it was in use: move that same file back "
+                f"({waiting_beside(self._file).name} may hold its last commits), then repeat; or start again with "
+                "the ledger that is to be used"
+            )
+
+    def _number_now(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            status = os.stat(self._absolute)
+            return status.st_dev, status.st_ino
+        return None
+
+
+def waiting_beside(file: Path) -> Path:
+    """The file in which the last commits wait for a ledger."""
+    # SQLite follows links first; a link that leads nowhere is no matter here.
+    real = Path(os.path.realpath(file))
+    return real.with_name(f"{real.name}-wal")
+
+
+def holds_commits(waiting: Path) -> bool:
+    """Whether commits wait in a file."""
+    try:
+        return waiting.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def refuse_to_replace(file: Path) -> None:
+    """Raises LedgerMoved where a new ledger would destroy commits that wait for another one."""
+    waiting = waiting_beside(file)
+    # In this order: a ledger that is made just now has its file before its first commits.
+    if holds_commits(waiting) and not file.exists():
+        raise LedgerMoved(
+            f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if nobody "
+            f"needs it, delete {waiting.name}"
+        )
