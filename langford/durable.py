@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,10 +11,15 @@ from pathlib import Path
 def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     """Write a file at once: it is on disk, under its name, when this returns.
 
-    A file of that name is replaced; when anything goes wrong it stays as it was.  Raises OSError.
+    A file of that name is replaced; when anything goes wrong it stays as it was.  A link stays, and the file to
+    which it leads is replaced.  What is no file, like /dev/stdout or a pipe, is written to.  Raises OSError.
 
-    ``private``: nobody but its owner may read the file, at no time.
+    ``private``: nobody but its owner may read the file, at no time; a link is replaced, which others may have made.
     """
+    if _is_a_device_or_a_pipe(file):
+        file.write_bytes(content)
+        return
+    named, file = file, file if private else Path(os.path.realpath(file))
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with open(unfinished, "wb", opener=_private if private else None) as stream:
@@ -24,7 +30,7 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     except OSError as error:
         with suppress(OSError):
             unfinished.unlink()
-        error.filename, error.filename2 = str(file), None
+        error.filename, error.filename2 = str(named), None
         raise
     # The name is on disk when the folder is.
     folder = os.open(file.parent, os.O_RDONLY)
@@ -32,6 +38,15 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _is_a_device_or_a_pipe(file: Path) -> bool:
+    """Whether there is something other than a file or a folder."""
+    try:
+        mode = file.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _private(name: str, flags: int) -> int:

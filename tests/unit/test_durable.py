@@ -1,0 +1,78 @@
+"""Files that are written as a whole, and names under which there is something other than a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from langford.durable import replace_file
+
+CONTENT = b"all of it\n" * 10_000
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    made = tmp_path / "pipe"
+    os.mkfifo(made)
+    return made
+
+
+def test_a_pipe_is_written_to_and_stays(pipe: Path) -> None:
+    read = list[bytes]()
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    replace_file(pipe, CONTENT)
+    reader.join(20)
+    assert read == [CONTENT]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(pipe.parent) == [pipe.name]
+
+
+def test_a_device_is_written_to_and_stays() -> None:
+    ours, theirs = os.openpty()
+    device = Path(os.ttyname(theirs))
+    replace_file(device, b"a line\n")
+    assert os.read(ours, 100).splitlines() == [b"a line"]
+    assert stat.S_ISCHR(device.stat().st_mode)
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_link_stays_and_leads_to_the_new_content(tmp_path: Path) -> None:
+    file, link, folder = tmp_path / "file", tmp_path / "link", tmp_path / "folder"
+    file.write_bytes(b"before")
+    folder.mkdir()
+    link.symlink_to(file)
+    (folder / "link of a link").symlink_to("../link")
+    replace_file(folder / "link of a link", CONTENT)
+    assert link.is_symlink()
+    assert file.read_bytes() == CONTENT
+    assert not file.is_symlink()
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to("folder/new")
+    replace_file(dangling, b"new")
+    assert (folder / "new").read_bytes() == b"new"
+
+
+def test_a_private_file_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
+    """Somebody else may have made the link, in a folder of many."""
+    theirs, token = tmp_path / "theirs", tmp_path / "token"
+    theirs.write_bytes(b"")
+    token.symlink_to(theirs)
+    replace_file(token, b"secret", private=True)
+    assert theirs.read_bytes() == b""
+    assert not token.is_symlink()
+    assert token.read_bytes() == b"secret"
+    assert stat.S_IMODE(token.stat().st_mode) == 0o600
+
+
+def test_a_link_into_no_folder_is_named_and_stays(tmp_path: Path) -> None:
+    link = tmp_path / "nowhere"
+    link.symlink_to("no/such/file")
+    with pytest.raises(OSError, match="nowhere"):
+        replace_file(link, CONTENT)
+    assert os.listdir(tmp_path) == ["nowhere"]
