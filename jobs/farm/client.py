@@ -40,7 +40,7 @@ class RemoteCampaign:
         insecure: bool = False,
         stop_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress, ClearText or BadProxy.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.

@@ -47,6 +47,10 @@ class BadAddress(LangfordError):
     """A text is not the address of a campaign on a server."""
 
 
+class BadProxy(LangfordError):
+    """The variables of the environment name a proxy that cannot be used."""
+
+
 class ClearText(LangfordError):
     """A token would travel over a network without encryption."""
 
@@ -70,7 +74,7 @@ class Requests:
         insecure: bool,
         stop_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient or ClearText.
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
 
         Args:
             parts: of the server's address, see :func:`split`.
@@ -93,13 +97,21 @@ class Requests:
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(stop_reason, "the server")
         context = _trusting(certificate) if parts.scheme == "https" else True
-        self._http = httpx.Client(
-            verify=context,
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=TIMEOUT_SECONDS,
-            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
-            trust_env=not is_this_machine(host),
-        )
+        headers = httpx.Headers({"Authorization": f"Bearer {token}"})
+        try:
+            self._http = httpx.Client(
+                verify=context,
+                headers=headers,
+                timeout=TIMEOUT_SECONDS,
+                # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+                trust_env=not is_this_machine(host),
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
+            raise BadProxy(
+                f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
+                "ALL_PROXY as http://HOST:PORT, or unset them"
+            ) from error
 
     def close(self) -> None:
         """Close the connection."""

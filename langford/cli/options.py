@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,8 @@ from langford.variants import VARIANTS
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
+TOKEN = re.compile("[!-~]+")
+"""What a token may be, of this version or another."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
 
@@ -33,16 +36,25 @@ class OpenToken(LangfordError):
     """Others can read the file with a token."""
 
 
+class BadToken(LangfordError):
+    """A text cannot be a token: no request could carry it."""
+
+
 def token_of(file: Path | None) -> str:
-    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken or OpenToken."""
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken, OpenToken or BadToken."""
     if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise OpenToken(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"
         )
-    token = file.read_text().strip() if file else os.environ.get("LANGFORD_TOKEN", "")
+    token = (file.read_text(errors="replace") if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
     if not token:
         raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+    if not TOKEN.fullmatch(token):
+        raise BadToken(
+            f"what {file or 'LANGFORD_TOKEN'} holds is no token, which is one word of letters, digits, - and _: "
+            "copy it again, or make another one (`langford token NAME`)"
+        )
     return token
 
 

@@ -93,6 +93,19 @@ def test_permanent_errors_of_a_server_with_tls(
     refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "this name and this token", *trusting)
 
 
+@pytest.mark.parametrize(
+    "proxy", ["http://[::1", "ftp://user:secret@proxy", "socks5://proxy:1080", "http://proxy:x"]
+)
+def test_proxies_that_cannot_be(tmp_path: Path, proxy: str) -> None:
+    command = [*COMMAND, "work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    environment = {**ENVIRONMENT, "ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("langford: cannot use the proxies of the environment")
+    assert len(done.stderr.splitlines()) == 1
+    assert "secret" not in done.stderr
+
+
 def test_which_errors_are_permanent() -> None:
     port = free_port()
     unknown = socket.gaierror(socket.EAI_NONAME, "Name or service not known")

@@ -115,6 +115,26 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
         assert "chmod 600 worker.token" in refused.stderr
 
 
+@pytest.mark.parametrize("content", [b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"])
+def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content: bytes) -> None:
+    """A request could not carry it: the worker would fail, or ask for ever."""
+    file = tmp_path / "wrong.token"
+    file.touch(0o600)
+    file.write_bytes(content)
+    command = ["work", f"http://127.0.0.1:1/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    refused = langford(*command, "--token-file", file.name)
+    assert refused.returncode == 2, refused.stderr
+    assert refused.stderr.startswith("langford: what wrong.token holds is no token")
+    assert len(refused.stderr.splitlines()) == 1
+    if b"\0" not in content:
+        environment = {**os.environb, b"LANGFORD_TOKEN": content}
+        done = subprocess.run(
+            [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("langford: what LANGFORD_TOKEN holds is no token")
+
+
 def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:
     tokens = [
         langford("token", NAME, *options).stdout.strip()
