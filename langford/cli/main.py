@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 
 import click
 
@@ -18,6 +20,9 @@ from langford.cli.terminal import plain
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.steps import COMPILING, COMPILING_WORDS
+
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""What the system says when a process has as many files, as much memory or as many processes as it may."""
 
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
@@ -168,6 +173,9 @@ def main() -> None:
     # A closed stream is None; what is printed to it is lost, as its owner wanted.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What a terminal has no letters for is written as an escape, as on standard error.
+        sys.stdout.reconfigure(errors="backslashreplace")
     process.claim()
     COMPILING.tell(_say_that_it_compiles)
     code = _code_of_command()
@@ -205,7 +213,15 @@ def _code_of_command() -> int:
         # The reader of the output (head, less) has closed it.
         _forget_output()
         return ExitCode.DONE
+    except UnicodeEncodeError:
+        wrong = next((argument for argument in sys.argv if not _is_text(argument)), None)
+        if wrong is None:
+            raise
+        print(f"langford: {plain(wrong)} is no text here: write it in UTF-8, in a locale of UTF-8", file=sys.stderr)
+        return ExitCode.BAD_INPUT
     except OSError as error:
+        if error.errno in SHORTAGES:
+            return _short_of(error)
         if error.filename is None:
             return _cannot_print(error)
         where = f"{error.filename}: {error.strerror}"
@@ -218,6 +234,25 @@ def _say_that_it_compiles(compiles: bool) -> None:
     if compiles:
         COMPILING.tell(lambda compiles: None)
         print(COMPILING_WORDS, file=sys.stderr)
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument is text, and not bytes that Python could not decode."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _short_of(error: OSError) -> int:
+    """Say that the system gave this process too little; returns the exit code."""
+    print(
+        f"langford: the system refuses more to this process ({error.strerror}): raise its limits (see `ulimit -a`), "
+        "or give it less to do at once (fewer --workers), and repeat",
+        file=sys.stderr,
+    )
+    return ExitCode.FAILED
 
 
 def _cannot_print(error: OSError) -> int:

@@ -44,6 +44,61 @@ def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> No
     assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
 
 
+@pytest.mark.parametrize("encoding", ["PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0"])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("estimate 8", r"L(2,8) \u2248 "),
+        ("draw 7", r"\u250c"),
+        ("ledger copy langford.db copy-$$.db", r"\u2026"),
+        (r"export seven --out $(printf '\303\266').gz", ".gz"),
+    ],
+)
+def test_letters_that_an_output_lacks_are_escapes(
+    langford: Run, tmp_path: Path, encoding: str, arguments: str, says: str
+) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(tmp_path, f"{encoding} $langford {arguments}")
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "status $wrong",
+        "run langford 7 --name $wrong",
+        "token seven --label $wrong",
+        "recheck seven --kernel $wrong",
+        "delete $wrong --yes",
+    ],
+)
+def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path, arguments: str) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == "langford: a\\udcff is no text here: write it in UTF-8, in a locale of UTF-8\n"
+    assert "seven" in langford("status").stdout
+
+
+def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(
+        tmp_path,
+        r"name=$(printf '\377'); $langford export seven --out $name.gz && $langford result --from $name.gz",
+    )
+    assert done.returncode == 0, done.stderr
+    assert os.fsencode(tmp_path) + b"/\xff.gz" in [os.fsencode(file) for file in tmp_path.iterdir()]
+    assert "L(2,7) = 26" in done.stdout
+
+
+def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
+    done = shell(tmp_path, "ulimit -n 14; $langford run langford 9 --depth 4 --workers 6")
+    assert done.returncode == 1, done.stderr
+    assert "langford: the system refuses more to this process (Too many open files): raise its" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
