@@ -180,7 +180,7 @@ def _url_of(where: str) -> URL:
         url = make_url(where if "://" in where else f"sqlite:///{where}")
         if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
             return url.set(drivername="postgresql+psycopg")
-        if url.get_backend_name() == "sqlite":
+        if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
             return url
     raise LedgerUnreachable(
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
@@ -226,7 +226,7 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if "locked" in reason:
         return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
-    if isinstance(error, OperationalError):
+    if isinstance(error, OperationalError) or error.statement is None:  # without one the address itself is wrong
         return LedgerUnreachable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
         )

@@ -248,8 +248,8 @@ def _is_text(argument: str) -> bool:
 def _short_of(error: OSError) -> int:
     """Say that the system gave this process too little; returns the exit code."""
     print(
-        f"langford: the system refuses more to this process ({error.strerror}): raise its limits (see `ulimit -a`), "
-        "or give it less to do at once (fewer --workers), and repeat",
+        f"langford: the system refuses more to this process ({error.strerror}): raise its limits (`ulimit -a`), or "
+        "give it less to do at once (fewer --workers), and repeat",
         file=sys.stderr,
     )
     return ExitCode.FAILED
