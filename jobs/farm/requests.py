@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from jobs.calls import Calls, GivenUp
@@ -16,7 +18,13 @@ from jobs.farm.listening import BadCertificate
 from jobs.farm.wire import BadMessage
 from langford.errors import LangfordError
 
+if TYPE_CHECKING:
+    from httpx import Response
+
 TIMEOUT_SECONDS = 10.0
+"""How long a server may be silent."""
+LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 64 * 2**20
+"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much."""
 
 
 class ServerAway(LangfordError):
@@ -130,7 +138,7 @@ class Requests:
         """
         body = fields if method == "POST" else None
         try:
-            response = self._calls.make(lambda: self._http.request(method, address + path, json=body))
+            response, content = self._calls.make(lambda: self._exchange(method, address, path, body))
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
         except self._errors as error:
@@ -141,7 +149,7 @@ class Requests:
             raise ServerAway(f"no answer from {address} ({error})") from error
         self._answered = True
         try:
-            document = response.json()
+            document = json.loads(content)
         except (ValueError, RecursionError):
             document = None
         status = response.status_code
@@ -162,6 +170,16 @@ class Requests:
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
         raise ServerAway(f"the server is busy: {reason}")
+
+    def _exchange(self, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
+        """Send one request; returns the answer and its content.  Raises ServerAway for an answer without end."""
+        content, deadline = bytearray(), time.monotonic() + LONGEST_SECONDS
+        with self._http.stream(method, address + path, json=body) as response:
+            for part in response.iter_bytes():
+                content += part
+                if len(content) > LARGEST_ANSWER or time.monotonic() > deadline:
+                    raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
+        return response, bytes(content)
 
 
 def _is_error(document: Any) -> bool:

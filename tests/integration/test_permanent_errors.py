@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.farm import requests
 from jobs.farm.client import RemoteCampaign, ServerAway, ServerRefuses
 from jobs.farm.diagnosis import permanent
 from tests.command_line import COMMAND, ENVIRONMENT, Run
@@ -144,6 +146,34 @@ def test_a_server_that_answered_once_is_only_away() -> None:
     with pytest.raises(ServerAway):
         never.info()
     never.close()
+
+
+@pytest.mark.parametrize(("part", "pause"), [(b" " * 2**20, 0.0), (b" ", 0.1)])
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch, part: bytes, pause: float) -> None:
+    """Its bytes are not all kept, and the worker does not wait for all of them."""
+    monkeypatch.setattr(requests, "LONGEST_SECONDS", 2.0 if pause else 600.0)
+    monkeypatch.setattr(requests, "LARGEST_ANSWER", 2**23)
+    sent = list[int]()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+                for _ in range(400):
+                    connection.sendall(part)
+                    sent.append(len(part))
+                    time.sleep(pause)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        server = RemoteCampaign(f"http://127.0.0.1:{listener.getsockname()[1]}/x", "token")
+        with pytest.raises(ServerAway, match="whose answer has no end"):
+            server.info()
+        server.close()
+        thread.join()
+    assert len(sent) < 400
 
 
 def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
