@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from langford.irregular.errors import BadArray, BadLength, BadWeights, TooLarge
+from langford.irregular.errors import BadArray, BadChoice, BadLength, BadWeights, TooLarge
 
 Array = Any
 """An array of NumPy or of CuPy."""
@@ -55,16 +56,25 @@ def require_indices(name: str, array: Array) -> None:
         )
 
 
-def require_length(name: str, array: Array, length: int, of: str) -> None:
-    """Raises BadLength unless the array has that many entries."""
-    if array.ndim < 1 or len(array) != length:
+def require_length(name: str, array: Array, length: int, of: str, columns: bool = False) -> None:
+    """Raises BadLength unless the array is one row of that many entries, or, with ``columns``, has so many rows."""
+    module_of(array)
+    if array.ndim < 1 or len(array) != length or (array.ndim > 1 and not columns):
         raise BadLength(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
 
 
+def require_choice(what: str, chosen: object, choices: Iterable[str]) -> None:
+    """Raises BadChoice unless the word is one of the choices."""
+    if chosen not in tuple(choices):
+        raise BadChoice(f"{chosen!r} is no {what}: choose one of {', '.join(choices)}")
+
+
 def require_numbers(name: str, array: Array) -> None:
-    """Raises BadWeights unless all entries are integers of up to 64 bits, or finite numbers."""
-    if array.dtype.kind not in "iuf":
-        raise BadWeights(f"{name} must be integers or floating-point numbers, not {array.dtype}: convert them")
+    """Raises BadWeights unless all entries are integers, or finite numbers, of up to 64 bits."""
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise BadWeights(
+            f"{name} must be integers or floating-point numbers of up to 64 bits, not {array.dtype}: convert them"
+        )
     if array.dtype.kind == "f":
         finite = module_of(array).isfinite(array)
         if not bool(finite.all()):
@@ -91,5 +101,5 @@ def require_memory(what: str, needed: int, present: int) -> None:
     """Raises TooLarge when ``needed`` bytes are more than are present."""
     if needed > present:
         raise TooLarge(
-            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller scale, or another machine"
+            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller one, or another machine"
         )

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from langford.irregular.arrays import Array, on_gpu
+from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
@@ -67,8 +67,9 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         direction: "down": every level from its frontier; "up": every level from the unreached vertices; "auto":
             whichever looks at fewer edges, level by level.
 
-    Raises BadRoot.
+    Raises BadRoot or BadChoice.
     """
+    require_choice("direction", direction, DIRECTIONS)
     if not 0 <= root < graph.n:
         raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):

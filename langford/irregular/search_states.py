@@ -12,8 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.devices import KINDS
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_memory, stable_order
+from langford.irregular.arrays import (
+    Array,
+    module_of,
+    on_host,
+    present_bytes,
+    require_choice,
+    require_memory,
+    stable_order,
+)
 from langford.irregular.errors import TooWide
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
@@ -92,8 +101,10 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
 
     ``device`` "cuda" searches on GPU 0, with arrays of CuPy in the levels; up to 64 places.
 
-    Raises MethodDoesNotApply, BadDepth, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below a state.
+    Raises MethodDoesNotApply, BadDepth, BadChoice, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
+    a state.
     """
+    require_choice("device", device, KINDS)
     reason = refusal(problem)
     if reason is None and device == "cuda" and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
@@ -125,8 +136,9 @@ def _from_above(
         else:
             fitting = starts_of_words(frees, difference, problem.copies)
             counts = sum((fitting >> np.uint64(place) & np.uint64(1)).astype(np.int64) for place in range(64))
-        # The children, their order and their places, twice while they are sorted.
-        require_memory(f"depth {placed + 1} of {problem.name}", int(counts.sum()) * 48, present())
+        # The children, twice while they are sorted, and their parents, order, ways and places.
+        needed = int(counts.sum()) * (72 + 3 * frees[:1].nbytes)
+        require_memory(f"depth {placed + 1} of {problem.name}", needed, present())
         indptr = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(counts)])
         if xp is np:
             below = feasible(frees, difference, problem.copies, shapes)

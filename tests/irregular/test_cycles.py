@@ -18,6 +18,7 @@ from langford.errors import CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
 from langford.irregular import sequential_cycles as sequential
 from langford.irregular.errors import (
+    BadArray,
     BadLength,
     BadScenario,
     BadWeights,
@@ -175,6 +176,44 @@ def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
     optimal.check()
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e-14, 1e14, 1e100])
+def test_floats_of_any_size_have_the_same_best_cycle(size: float) -> None:
+    graph, whole = random_graph(300, 1500, 3)
+    times = np.random.default_rng(4).integers(1, 5, graph.m)
+    mean, ratio = (answer.value for answer in (cycle_mean(graph, whole), cycle_ratio(graph, whole, times)))
+    for answer, exact, scale in (
+        (cycle_mean(graph, whole * size), mean, size),
+        (cycle_ratio(graph, whole * size, times), ratio, size),
+        (cycle_ratio(graph, whole, times * size), ratio, 1 / size),
+    ):
+        assert answer.value == pytest.approx(float(exact) * scale, rel=1e-12, abs=0)
+        answer.check()
+        with pytest.raises(CheckFailed):
+            replace(answer, potentials=answer.potentials * (1 - 1e-6)).check()
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", ">i4", "u8", "f2", "f4", ">f8"])
+def test_weights_and_times_of_any_type(kind: str) -> None:
+    graph, weights = random_graph(60, 240, 5, largest=90)
+    weights, times = np.abs(weights), np.random.default_rng(6).integers(1, 90, graph.m)
+    for answer, known in (
+        (cycle_mean(graph, weights.astype(kind)), cycle_mean(graph, weights)),
+        (cycle_ratio(graph, weights, times.astype(kind)), cycle_ratio(graph, weights, times)),
+        (cycle_ratio(graph, weights.astype(kind), times / 8), cycle_ratio(graph, weights * 8, times)),
+    ):
+        assert float(answer.value) == float(known.value)
+        answer.check()
+    thirds = (weights / 3).astype(kind)
+    cycle_mean(graph, thirds).check()
+    assert float(cycle_mean(graph, thirds).value) == float(cycle_mean(graph, thirds.astype(np.float64)).value)
+
+
+def test_whole_numbers_beside_floats_are_rounded_as_floats() -> None:
+    graph = Graph.from_edges(2, np.array([0, 1]), np.array([1, 0]))
+    cycle_ratio(graph, np.array([2**53 + 1, 1]), np.array([1.5, 0.5])).check()
+    cycle_ratio(graph, np.array([-128, -128], np.int8), np.array([0.3, 0.4])).check()
+
+
 def test_the_check_finds_what_is_wrong() -> None:
     graph, weights = random_graph(50, 200, 1)
     optimal = cycle_mean(graph, weights)
@@ -218,6 +257,12 @@ def test_bad_weights_and_times() -> None:
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
         (TooWide, "1e[+]300", lambda: cycle_mean(graph, np.array([1e308, 1e308]))),
+        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e-320, 1]))),
+        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e308, 1e308]))),
+        (BadWeights, "float128", lambda: cycle_mean(graph, whole.astype(np.longdouble))),
+        (BadArray, "list", lambda: cycle_ratio(graph, whole, [1, 2])),
+        (BadLength, "shape", lambda: cycle_mean(graph, whole[:, None])),
+        (BadLength, "shape", lambda: cycle_ratio(graph, whole, whole[:, None])),
         (BadWeights, "use cycle_mean", lambda: sequential.karp(graph, np.array([0.5, 1]))),
     ]
     for kind, message, call in refused:

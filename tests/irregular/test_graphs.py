@@ -14,12 +14,13 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from jobs.graph500 import graph500_on_ranks
 from langford.errors import CheckFailed
-from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker
-from langford.irregular.errors import BadArray, BadGraph, BadRoot, TooLarge
+from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker, search_states
+from langford.irregular.errors import BadArray, BadChoice, BadGraph, BadLength, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
 from langford.irregular.partition import Grid, PartitionedGraph
 from langford.irregular.rows import cuts, sorted_rows
+from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
 
 DIRECTIONS = ["auto", "down", "up"]
@@ -183,6 +184,23 @@ def test_broken_rules_are_found_out(rule: int, parent: list[int], depth: Any, ex
     assert rule in RULES
 
 
+def test_trees_are_not_checked_against_what_is_no_list_of_edges() -> None:
+    sources, targets = PATH
+    parent = np.array([0, 0, 1, 2, 3])
+    refused: list[tuple[type[Exception], str, Any]] = [
+        (BadGraph, "source 9 is no vertex", lambda: check_bfs(sources + 6 * (sources == 3), targets, 0, parent)),
+        (BadGraph, "target -4 is no vertex", lambda: check_bfs(sources, -targets, 0, parent)),
+        (BadLength, "one per source", lambda: check_bfs(sources[:1], targets, 0, parent)),
+        (BadArray, "sources must be one row", lambda: check_bfs(sources * 1.0, targets, 0, parent)),
+        (BadArray, "parent must be one row", lambda: check_bfs(sources, targets, 0, parent[:, None])),
+        (BadArray, "list", lambda: check_bfs(sources, targets, 0, parent, [0, 1, 2, 3, 4])),
+        (BadLength, "depth has shape", lambda: check_bfs(sources, targets, 0, parent, np.zeros((5, 5)))),
+    ]
+    for kind, message, call in refused:
+        with pytest.raises(kind, match=message):
+            call()
+
+
 def test_a_correct_tree_passes_and_its_edges_count_multiples_and_loops() -> None:
     sources, targets = np.array([0, 0, 1, 1, 3, 4]), np.array([1, 1, 1, 2, 4, 4])
     assert check_bfs(sources, targets, 0, np.array([0, 0, 1, -1, -1]), np.array([0, 1, 2, -1, -1])) == 4
@@ -284,6 +302,15 @@ def test_bad_arrays_edges_roots_and_scales() -> None:
         graph500(40)
     with pytest.raises(BadGraph, match="scale"):
         kronecker(49)
+    with pytest.raises(BadGraph, match="-1 vertices"):
+        Graph.from_edges(-1, np.zeros(0, int), np.zeros(0, int))
+    with pytest.raises(BadChoice, match="'sideways' is no direction: choose one of auto, down, up"):
+        bfs(empty, 0, "sideways")  # type: ignore[arg-type]
+    for call in (kronecker, graph500):
+        with pytest.raises(BadChoice, match="'gpu' is no device"):
+            call(3, device="gpu")
+    with pytest.raises(BadChoice, match="no device"):
+        search_states(Problem.langford(4), device="CUDA")
     with pytest.raises(BadGraph, match="no vertex has an edge"):
         graph500(0)
 
