@@ -123,6 +123,11 @@ def test_cycle(call: Call, tmp_path: Path) -> None:
     assert (told["value"], told["cycle"]) == ("9/2", [10, 20])
     file.write_text("0 0 7 2\n")
     assert "ratio: 7/2" in call("cycle", "edges.txt")[1]
+    for start, end in (("\ufeff", "\n"), ("", "\r\n"), ("", "\x0c\n"), ("  # remark\n\t", "")):
+        file.write_text(f"{start}1 1 2{end}", encoding="utf-8", newline="")
+        assert document(call("cycle", "edges.txt", "--json"))["value"] == "2"
+    file.write_text(f"0 0 0.5\n0 0 1{299 * '0'}\n")
+    assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
     file.write_text("0 0 0.5\n")
     assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
 
@@ -150,6 +155,7 @@ BAD = [
     ("farm --workers 0 --task-seconds 1", "not in the range"),
     ("cycle missing.txt", "does not exist"),
     ("cycle {file}", "line 2: 2 words"),
+    ("cycle /proc/self/mem", "cannot be read"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
     ("bfs --scale 27 --device cuda", "use --mpi, also with one GPU"),
@@ -174,6 +180,17 @@ BAD_FILES = [
     ("0 1 1e308\n1 0 1e308\n", "1e+300"),
     ("", "no cycle"),
     ("\x00\xff 1 2\n", "no vertex"),
+    ("1 2 3\x0b\n1 2\n", "line 2: 2 words"),
+    ("1,2,3\n", "line 1: 1 word; write"),
+    ("\u0663 2 3\n", "line 1: '\u0663' is no vertex"),
+    ("1 1 2\n1 1 \u0663\n", "line 2: '\u0663' is no number"),
+    ("1 1 1_000\n", "line 1: '1_000' is no number"),
+    ("1 1 +-3\n", "line 1: '+-3' is no number"),
+    ("1 1 2\n1 1 1e400\n", "line 2: '1e400' is inf"),
+    (f"1 1 0.5\n1 1 1{400 * '0'}\n", "line 2: '1000000000000000000000000000000000000000' is inf"),
+    (f"1 1 0.5\n1 1 1{5000 * '0'}\n", "finite numbers only"),
+    (f"1 1 1{299 * '0'}\n", "write it with a decimal point"),
+    ("1 1 1e200 1e-200\n", "other units"),
 ]
 
 
