@@ -5,9 +5,10 @@
 
 Miller's search of L(2,18), as its evaluator launches it: a core places a colour below some masks and puts the
 sub-tasks into the buffer of a stream (feed), the GPU copies them (copy) and searches them (kernel), and the core
-learns that it is done (result).  With one stream each step is timed alone; the graph predicts launches per second
-with 1 to 4 streams, which are then measured.  The deeper the sub-tasks, the more of a launch is feeding.  At the
-end the whole evaluator counts one task with 1 to 4 streams.
+learns that it is done (result).  The last sub-tasks of a launch keep little of the GPU busy (tail): a launch of
+twice as many takes less than twice as long, and what it saves is the tail.  With one stream each step is timed
+alone; the graph predicts launches per second with 1 to 4 streams, which are then measured.  The deeper the
+sub-tasks, the more of a launch is feeding.  At the end the whole evaluator counts one task with 1 to 4 streams.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -50,6 +51,14 @@ class Source:
     parents: Any
     depth: int
     room: int
+
+    @property
+    def doubled(self) -> Source:
+        """The same with twice as many sub-tasks in a launch."""
+        pairs = [
+            np.concatenate(pair) for pair in zip(self.parents, self.parents[1:] + self.parents[:1], strict=True)
+        ]
+        return replace(self, parents=pairs, room=2 * self.room)
 
     def put(self, number: int, words: Any) -> None:
         """Place a colour, and put the sub-tasks of a launch into a buffer."""
@@ -103,7 +112,7 @@ class Launches:
         return LAUNCHES / seconds, sum(int(self._program.download(total)[2]) for total in self._totals)
 
     def steps(self) -> Pipeline:
-        """The steps of a launch, each alone, medians."""
+        """The steps of a launch, each alone, medians; without a tail."""
         stream = self._streams[0]
         feed, sent, done, result = [], [], [], []
         for number in range(TIMED_LAUNCHES):
@@ -124,6 +133,12 @@ class Launches:
         # What the core needs to launch is its own work: it feeds nothing else meanwhile.
         kernel = max(median(done) - median(sent) - copy, 0.0)
         return Pipeline(*(round(1000 * value, 4) for value in (median(feed), copy, kernel, median(result))))
+
+    @classmethod
+    def pipeline(cls, evaluator: MillerOnGpu, sub_tasks: Source) -> Pipeline:
+        """The steps of a launch, and its tail: what a launch of twice as many sub-tasks takes less than two."""
+        steps, twice = (cls(evaluator, tasks, 1).steps() for tasks in (sub_tasks, sub_tasks.doubled))
+        return replace(steps, tail=min(round(max(2 * steps.kernel - twice.kernel, 0.0), 4), steps.kernel))
 
     def _copy(self, stream: Stream) -> float:
         """Seconds of a copy of the buffer to the GPU."""
@@ -150,13 +165,13 @@ def main() -> None:
     plan = langford.plan(Problem.langford(12 if arguments.host else 18), "miller", 3 if arguments.host else 1)
     deepest = plan.depth + plan.levels(plan.depth)
     table = Table(
-        "sub-tasks", "feed, copy, kernel, result, ms", "streams", "predicted, launches/s", "measured", "ratio"
+        "sub-tasks", "feed, copy, kernel, result, tail, ms", "streams", "predicted, launches/s", "measured", "ratio"
     )
     for depth in range(deepest - (1 if arguments.host else 2), deepest + 1):
         settings = Settings(lane_colours=plan.problem.n - depth, computing=0)
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
         sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if arguments.host else 2**17)
-        pipeline = Launches(evaluator, sub_tasks, 1).steps()
+        pipeline = Launches.pipeline(evaluator, sub_tasks)
         steps = ", ".join(f"{step:.3g}" for step in vars(pipeline).values())
         nodes = set()
         for streams in STREAMS:

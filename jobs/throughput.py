@@ -114,22 +114,30 @@ class Pipeline:
         copy: to the GPU.
         kernel: on the GPU.
         result: back, and what the core does with it.
+        tail: the end of the kernel in which so little of the GPU still works that another kernel runs beside it.
     """
 
     feed: float
     copy: float
     kernel: float
     result: float
+    tail: float = 0.0
 
 
 def launches_per_second(pipeline: Pipeline, streams: int) -> float:
     """The pace of so many streams; raises BadFarm.
 
-    A stream goes round its four steps and has one token; each step is done for one stream at a time.
+    A stream goes round its four steps and has one token; each step is done for one stream at a time, but for the
+    tail of a kernel.
     """
     steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
     if streams < 1 or not any(steps.values()):
         raise BadFarm(f"{streams} streams whose steps take {list(vars(pipeline).values())} ms: give more of both")
+    tail = steps.pop("tail")
+    if tail > steps["kernel"]:
+        raise BadFarm(
+            f"a tail of {pipeline.tail} ms is longer than its kernel of {pipeline.kernel} ms: give a part of it"
+        )
     names = list(steps)
     graph = EventGraph()
     for stream in range(1, streams + 1):
@@ -137,7 +145,8 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
             last = step == names[-1]
             graph.add(f"{step} of stream {stream}", f"{after} of stream {stream}", steps[step], tokens=int(last))
             following, wraps = stream % streams + 1, int(stream == streams)
-            graph.add(f"{step} of stream {stream}", f"{step} of stream {following}", steps[step], tokens=wraps)
+            alone = steps[step] - (tail if step == "kernel" else 0)
+            graph.add(f"{step} of stream {stream}", f"{step} of stream {following}", alone, tokens=wraps)
     return float(streams / graph.period().value)
 
 

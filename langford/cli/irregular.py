@@ -93,7 +93,8 @@ def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_j
 Examples:
   langford irregular farm --workers 64 --batch 32 --task-seconds 1
   langford irregular farm langford-24-polyphase-12 --workers 1000 --json
-  langford irregular farm --gpu 2,1,3,0.5"""
+  langford irregular farm --gpu 2,1,3,0.5
+  langford irregular farm --gpu 1,0.1,30,0.1,15"""
 )
 @click.argument("campaign", required=False)
 @ledger_option
@@ -111,9 +112,10 @@ Examples:
 @click.option("--round-trip-ms", type=FiniteRange(0), default=1.0, show_default=True, help="Of the network.")
 @click.option(
     "--gpu",
-    type=numbers(4),
-    metavar="F,C,K,R",
-    help="Instead of a farm: milliseconds to feed a GPU, to copy, of the kernel and of the result.",
+    type=numbers(4, 5),
+    metavar="F,C,K,R[,T]",
+    help="Instead of a farm: milliseconds to feed a GPU, to copy, of the kernel and of the result; and of the "
+    "kernel's tail, beside which the next kernel runs.",
 )
 @json_option
 def farm(

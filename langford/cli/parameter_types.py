@@ -37,16 +37,16 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def numbers(count: int) -> Callable[[str], list[float]]:
-    """A type: ``count`` finite numbers, none negative, from "1,0.5"."""
+def numbers(least: int, most: int) -> Callable[[str], list[float]]:
+    """A type: ``least`` to ``most`` finite numbers, none negative, from "1,0.5"."""
 
     def numbers_of(text: str) -> list[float]:
         try:
             values = [float(part) for part in text.split(",")]
         except ValueError as error:
             raise click.BadParameter("give numbers separated by commas, like 1,0.5") from error
-        if len(values) != count or not all(math.isfinite(value) and value >= 0 for value in values):
-            raise click.BadParameter(f"give {count} numbers, none negative")
+        if not least <= len(values) <= most or not all(math.isfinite(value) and value >= 0 for value in values):
+            raise click.BadParameter(f"give {least} to {most} numbers, none negative")
         return values
 
     return numbers_of

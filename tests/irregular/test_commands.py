@@ -79,6 +79,7 @@ def test_farm(call: Call, tmp_path: Path) -> None:
     assert code == 0
     assert "3 streams: 333.3 launches per second (enough)" in out
     assert document(call("farm", "--gpu", "2,1,3,0.5", "--json"))["best_streams"] == 3
+    assert "3 streams: 500 launches per second (enough)" in call("farm", "--gpu", "1,0,3,0.5,1")[1]
 
 
 def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -> None:
@@ -149,7 +150,9 @@ BAD = [
     ("farm --task-seconds nan", "finite"),
     ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes any time"),
     ("farm nowhere", "langford.db"),
-    ("farm --gpu 1,2,3", "give 4 numbers"),
+    ("farm --gpu 1,2,3", "give 4 to 5 numbers"),
+    ("farm --gpu 1,2,3,4,5,6", "give 4 to 5 numbers"),
+    ("farm --gpu 1,2,3,4,5", "a tail of 5.0 ms is longer than its kernel of 3.0 ms"),
     ("farm --gpu 1,2,3,x", "separated by commas"),
     ("farm --gpu 1,2,3,inf", "none negative"),
     ("farm --workers 0 --task-seconds 1", "not in the range"),

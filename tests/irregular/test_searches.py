@@ -237,14 +237,16 @@ def test_requests_at_random_times_are_as_slow_as_in_a_simulation(workers: int) -
 
 
 def simulated_streams(pipeline: Pipeline, streams: int, launches: int = 6000) -> float:
-    """Launches per second: each step takes one stream at a time, in turn."""
-    steps = [value / 1000 for value in vars(pipeline).values()]
+    """Launches per second: each step takes one stream at a time, in turn; a kernel's tail keeps none waiting."""
+    *steps, tail = (value / 1000 for value in vars(pipeline).values())
+    tails = [0, 0, tail, 0]
     ready, free = [0.0] * streams, [0.0] * len(steps)
     halfway = 0.0
     for launch in range(launches):
         stream = launch % streams
         for step, seconds in enumerate(steps):
-            free[step] = ready[stream] = max(ready[stream], free[step]) + seconds
+            ready[stream] = max(ready[stream], free[step]) + seconds
+            free[step] = ready[stream] - tails[step]
         if launch == launches // 2 - 1:
             halfway = ready[stream]
     return launches / 2 / (ready[(launches - 1) % streams] - halfway)
@@ -257,15 +259,18 @@ def simulated_streams(pipeline: Pipeline, streams: int, launches: int = 6000) ->
         (Pipeline(1, 1, 1, 1), 4),
         (Pipeline(0.1, 0.1, 5, 0.1), 2),
         (Pipeline(0, 0, 7, 0), 1),
+        (Pipeline(1, 0.1, 30, 0.1, 15), 3),
+        (Pipeline(1, 0.1, 30, 0.1, 30), 32),
     ],
     ids=str,
 )
 def test_streams_keep_the_slowest_step_busy(pipeline: Pipeline, best: int) -> None:
     assert best_streams(pipeline) == best
-    for streams in range(1, 6):
+    for streams in range(1, best + 2):
         pace = launches_per_second(pipeline, streams)
         assert simulated_streams(pipeline, streams) == pytest.approx(pace, rel=0.01)
-    assert launches_per_second(pipeline, best) == pytest.approx(1000 / max(vars(pipeline).values()))
+    feed, copy, kernel, result, tail = vars(pipeline).values()
+    assert launches_per_second(pipeline, best) == pytest.approx(1000 / max(feed, copy, kernel - tail, result))
 
 
 def test_farms_that_cannot_be() -> None:
@@ -275,4 +280,6 @@ def test_farms_that_cannot_be() -> None:
         throughput(Farm(1, 1, 0, 0, 0, 0))
     with pytest.raises(BadFarm, match="0 streams"):
         launches_per_second(Pipeline(1, 1, 1, 1), 0)
+    with pytest.raises(BadFarm, match="longer than its kernel"):
+        launches_per_second(Pipeline(1, 1, 1, 1, 1.5), 2)
     assert throughput(Farm(2, 1, 1, 0, 0, 0)).saturates_at is None

@@ -95,9 +95,11 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
             for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
                 # Sums of small whole numbers are exact in every type.
                 known = fix(tree, values, "add", "levels").tolist()
-                for by_tour in (True, False):
-                    result = by_scans(gpu, there, gpu.put(values, kind), "add", by_tour, down)
-                    assert gpu.on_host(result).tolist() == known
+                # The same values again one place after a border of packs.
+                for begin in (gpu.put(values, kind), gpu.put(np.append(99, values), kind)[1:]):
+                    for by_tour in (True, False):
+                        result = by_scans(gpu, there, begin, "add", by_tour, down)
+                        assert gpu.on_host(result).tolist() == known
 
 
 @pytest.mark.parametrize("whole", [0, 7, 39, 139])
