@@ -244,21 +244,40 @@ def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: in
 
 def test_a_killed_rank_ends_the_job(mpirun: Mpirun) -> None:
     process = mpirun(3, *SEARCH, "--scale", "14", "--roots", "100000")
-    deadline = time.monotonic() + 100
-    ranks: list[psutil.Process] = []
-    while len(ranks) < 3 and time.monotonic() < deadline:
-        time.sleep(0.2)
-        ranks = [
-            child for child in psutil.Process(process.pid).children(recursive=True) if "--roots" in _words(child)
-            and "langford" in _words(child) and child.name().startswith("python")
-        ]  # fmt: skip
-    assert len(ranks) == 3
+    ranks = _ranks_of(process, 3)
     time.sleep(1)
     ranks[1].send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert process.returncode != 0
     psutil.wait_procs(ranks, timeout=20)
     assert not any(rank.is_running() and rank.status() != psutil.STATUS_ZOMBIE for rank in ranks)
+
+
+def test_an_interruption_is_no_traceback(mpirun: Mpirun) -> None:
+    process = mpirun(2, *SEARCH, "--scale", "14", "--roots", "100000")
+    rank = _ranks_of(process, 2)[1]
+    deadline = time.monotonic() + 100
+    while rank.cpu_times().user < 3 and time.monotonic() < deadline:  # it searches by then
+        time.sleep(0.2)
+    rank.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "stopped by SIGINT" in errors
+    assert "Traceback" not in errors
+    assert process.returncode != 0
+
+
+def _ranks_of(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
+    """The ranks of a running mpirun, once all of them are there."""
+    deadline = time.monotonic() + 100
+    ranks: list[psutil.Process] = []
+    while len(ranks) < count and time.monotonic() < deadline:
+        time.sleep(0.2)
+        ranks = [
+            child for child in psutil.Process(process.pid).children(recursive=True) if "--roots" in _words(child)
+            and "langford" in _words(child) and child.name().startswith("python")
+        ]  # fmt: skip
+    assert len(ranks) == count
+    return ranks
 
 
 def _words(process: psutil.Process) -> list[str]:

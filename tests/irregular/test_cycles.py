@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -358,8 +360,32 @@ def test_bad_scenarios() -> None:
         client_server([Scenario(1, [], {0})] * 2, server=True)
     with pytest.raises(BadScenario, match="does not have"):
         client_server([Scenario(1, [], {1})], server=True)
-    with pytest.raises(TooLarge, match="bytes"):
+    with pytest.raises(BadScenario, match=r"weight 1\.5 and time 1: give whole numbers"):
+        client_server([Scenario(1, [Transition(0, 0, 1.5)])], server=False)  # type: ignore[arg-type]
+    with pytest.raises(BadScenario, match="62 bits"):
+        client_server([Scenario(1, [Transition(0, 0, 1, 2**70)])], server=False)
+    with pytest.raises(TooLarge, match=r"bytes.*a smaller one"):
         client_server([scenario(1)] * 25, server=False)
+
+
+def test_a_client_of_many_states() -> None:
+    states = 2**15 + 1
+    system = client_server([Scenario(states, [Transition(k, (k + 1) % states, k) for k in range(states)])], False)
+    assert system.client_states[:, 0].tolist() == list(range(states))
+    assert cycle_mean(system.graph, system.weights).value == Fraction(states - 1, 2)
+
+
+def test_a_system_needs_no_more_memory_than_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    module = importlib.import_module("langford.irregular.client_server")
+    monkeypatch.setattr(module, "require_memory", lambda what, needed, present: asked.append(needed))
+    for server in (False, True):
+        client_server([scenario(1)], server)
+        tracemalloc.start()
+        client_server([scenario(seed) for seed in range(7)], server)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert asked[-1] / 4 < peak < asked[-1]
 
 
 # -- event graphs -----------------------------------------------------------------------------
@@ -419,8 +445,19 @@ def test_decimal_delays_are_exact() -> None:
     assert graph.period().critical in (["ask", "answer"], ["answer", "ask"])
     with pytest.raises(BadWeights, match="finite"):
         graph.add("ask", "answer", float("nan"))
+    with pytest.raises(BadWeights, match="finite"):
+        graph.add("ask", "answer", "1/0")  # type: ignore[arg-type]
     with pytest.raises(BadScenario, match="not negative"):
         graph.add("ask", "answer", -1)
+    for tokens in (1.5, 2**63):
+        with pytest.raises(BadScenario, match="whole number of up to 62 bits"):
+            graph.add("ask", "answer", 1, tokens)  # type: ignore[arg-type]
+    for delays in ((1 / 3, 1e5 / 7), (1.5, 3e18)):
+        wide = EventGraph()
+        wide.add("ask", "answer", delays[0], 1)
+        wide.add("answer", "ask", delays[1], 2**40)
+        with pytest.raises(TooWide, match="round"):
+            wide.period()
     graph.add("a", "b", 1)
     graph.add("b", "a", 1)
     with pytest.raises(ZeroTime, match=r"cycle through [ab] has no token"):
