@@ -44,7 +44,7 @@ def graph500_on_ranks(
     share = edges_bytes(scale, edgefactor) // world.size
     if gpu is None:
         # Edges both ways, sent, sorted and in rows; and arrays of 64 bits over all vertices for the checks.
-        needed, present = 20 * share + (64 << scale), present_bytes()
+        needed, present = 30 * share + (64 << scale), present_bytes()
     else:
         # The list, twice that as keys, and rows both ways; what is sorted, six times; the checks.
         needed, present = 5 * share + 48 * min(SORTED, 2 * edges // world.size) + (64 << scale), gpu.free_bytes()

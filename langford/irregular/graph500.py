@@ -30,6 +30,8 @@ from langford.loading import load
 
 MOST_ON_GPU = 2**30
 """Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
+CHECKED = 2**22
+"""Edges that a core checks at once."""
 RULES = {
     1: "the parents form a tree whose root is its own parent",
     2: "a vertex is one level below its parent",
@@ -117,9 +119,9 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
         return traversed, joined
     xp = module_of(parent)
     joined = xp.zeros(len(parent), bool)
-    traversed, step = 0, 1 << 22
-    for first in range(0, len(sources), step):
-        some, others = sources[first : first + step], targets[first : first + step]
+    traversed = 0
+    for first in range(0, len(sources), CHECKED):
+        some, others = sources[first : first + CHECKED], targets[first : first + CHECKED]
         of_some, of_others = levels[some], levels[others]
         inside = (of_some >= 0) & (of_others >= 0)
         torn = xp.flatnonzero((of_some >= 0) != (of_others >= 0))
@@ -226,8 +228,12 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
             f"Graph500 at scale {scale} has more than {MOST_ON_GPU:,} edges, too many for one GPU in this way: "
             "use --mpi, also with one GPU"
         )
-    # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex.
-    needed = (5 if device == "cpu" else 10) * edges_bytes(scale, edgefactor) + (64 << scale)
+    # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex; on a
+    # core perhaps rather the list, the graph and what checks some edges.
+    once = edges_bytes(scale, edgefactor)
+    needed = (64 << scale) + 10 * once
+    if device == "cpu":
+        needed = (64 << scale) + max(5 * once, 3 * once + 40 * min(edgefactor << scale, CHECKED))
     present = present_bytes() if device == "cpu" else load("langford.irregular.cuda.gpu:free_bytes")()
     require_memory(f"Graph500 at scale {scale}", needed, present)
     sources, targets = kronecker(scale, edgefactor, seed, device)

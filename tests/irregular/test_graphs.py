@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import tracemalloc
 from typing import Any
 
 import networkx
@@ -351,6 +353,31 @@ def test_the_protocol_is_the_same_on_any_number_of_ranks() -> None:
     for outcome in on_threads(6, lambda world: graph500_on_ranks(world, 8, roots=4)):
         for search, known in zip(outcome.searches, alone.searches, strict=True):
             assert (search.root, search.edges, search.frontiers) == (known.root, known.edges, known.frontiers)
+
+
+@pytest.mark.parametrize(("scale", "edgefactor"), [(14, 16), (11, 128), (16, 1)])
+@pytest.mark.parametrize("ranks", [0, 1, 3])
+def test_the_protocol_needs_no_more_memory_than_it_asks_for(
+    ranks: int, scale: int, edgefactor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(scale: int) -> None:
+        if ranks:
+            on_threads(ranks, lambda world: graph500_on_ranks(world, scale, 1, edgefactor, ranks_here=ranks))
+        else:
+            graph500(scale, 1, edgefactor)
+
+    asked: list[int] = []
+    for name in ("jobs.graph500", "langford.irregular.graph500", "langford.irregular.kronecker"):
+        monkeypatch.setattr(
+            importlib.import_module(name), "require_memory", lambda what, needed, present: asked.append(needed)
+        )
+    run(6)  # compiles
+    asked.clear()
+    tracemalloc.start()
+    run(scale)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(asked) / 4 < peak < max(asked)
 
 
 def test_every_vertex_has_one_owner() -> None:
