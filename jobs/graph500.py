@@ -7,13 +7,13 @@ import time
 import numpy as np
 
 from langford.errors import CheckFailed
-from langford.irregular.arrays import present_bytes, require_memory
 from langford.irregular.cuda.blocks import SORTED
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.partition import MOST_ROWS, PartitionedOnGpu
 from langford.irregular.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
 from langford.irregular.kronecker import edges_bytes, kronecker_slice, require_scale
+from langford.irregular.memory import present_bytes, require_memory
 from langford.irregular.partition import Communicator, PartitionedGraph
 
 

@@ -1,16 +1,14 @@
-"""Arrays of NumPy and of CuPy: where they are, what they may hold, and how much memory there is."""
+"""Arrays of NumPy and of CuPy: where they are, and what they may hold."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from langford.irregular.errors import BadArray, BadChoice, BadLength, BadWeights, TooLarge
+from langford.irregular.errors import BadArray, BadChoice, BadLength, BadWeights
 
 Array = Any
 """An array of NumPy or of CuPy."""
@@ -85,21 +83,3 @@ def require_numbers(name: str, array: Array) -> None:
 def offset_type(edges: int) -> type[np.signedinteger[Any]]:
     """The type of offsets into so many edges: 64 bits when 32 are too few."""
     return np.int32 if edges < 2**31 else np.int64
-
-
-def present_bytes() -> int:
-    """Memory that this machine can still give to this process, in bytes."""
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def require_memory(what: str, needed: int, present: int) -> None:
-    """Raises TooLarge when ``needed`` bytes are more than are present."""
-    if needed > present:
-        raise TooLarge(
-            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller one, or another machine"
-        )

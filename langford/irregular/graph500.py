@@ -16,16 +16,15 @@ from langford.irregular.arrays import (
     module_of,
     on_gpu,
     on_host,
-    present_bytes,
     require_choice,
     require_indices,
     require_length,
-    require_memory,
 )
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot, TooLarge
 from langford.irregular.graph import Graph, require_vertices
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
+from langford.irregular.memory import present_bytes, require_memory
 from langford.loading import load
 
 MOST_ON_GPU = 2**30

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.devices import KINDS
-from langford.irregular.arrays import Array, present_bytes, require_choice, require_memory
+from langford.irregular.arrays import Array, require_choice
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
+from langford.irregular.memory import present_bytes, require_memory
 from langford.loading import load
 
 QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))

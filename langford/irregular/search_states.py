@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 
 from langford.devices import KINDS
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import (
-    Array,
-    module_of,
-    on_host,
-    present_bytes,
-    require_choice,
-    require_memory,
-    stable_order,
-)
+from langford.irregular.arrays import Array, module_of, on_host, require_choice, stable_order
 from langford.irregular.errors import TooWide
+from langford.irregular.memory import present_bytes, require_memory
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
 from langford.loading import load

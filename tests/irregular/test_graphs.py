@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -20,6 +21,7 @@ from langford.irregular import Graph, bfs, check_bfs, components, graph500, kron
 from langford.irregular.errors import BadArray, BadChoice, BadGraph, BadLength, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
+from langford.irregular.memory import present_bytes
 from langford.irregular.partition import Grid, PartitionedGraph
 from langford.irregular.rows import cuts, sorted_rows
 from langford.problem import Problem
@@ -353,6 +355,40 @@ def test_the_protocol_is_the_same_on_any_number_of_ranks() -> None:
     for outcome in on_threads(6, lambda world: graph500_on_ranks(world, 8, roots=4)):
         for search, known in zip(outcome.searches, alone.searches, strict=True):
             assert (search.root, search.edges, search.frontiers) == (known.root, known.edges, known.frontiers)
+
+
+@pytest.mark.parametrize(
+    ("line", "group", "limit", "used", "cached"),
+    [
+        ("0::/batch/job", "sys/fs/cgroup/batch", "memory.max", "memory.current", "inactive_file"),
+        ("0::/batch", "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+        (
+            "4:cpu,memory:/batch/job", "sys/fs/cgroup/memory/batch", "memory.limit_in_bytes",
+            "memory.usage_in_bytes", "total_inactive_file",
+        ),
+    ],
+)  # fmt: skip
+def test_memory_is_what_the_narrowest_group_leaves(
+    line: str, group: str, limit: str, used: str, cached: str, tmp_path: Path
+) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 8000 kB\n")
+    assert present_bytes(tmp_path) == 8000 * 1024
+    (tmp_path / "proc/self/cgroup").write_text(f"9:cpuset:/\n{line}\n")
+    assert present_bytes(tmp_path) == 8000 * 1024
+    folder = tmp_path / group
+    folder.mkdir(parents=True)
+    (folder / used).write_text("4000000\n")
+    (folder / "memory.stat").write_text(f"anon 5\n{cached} 1000\n")
+    for text, left in (
+        ("5000000\n", 1_001_000),
+        ("3000000\n", 0),
+        ("max\n", 8000 * 1024),
+        (f"{2**63}\n", 8000 * 1024),
+    ):
+        (folder / limit).write_text(text)
+        assert present_bytes(tmp_path) == left
+    assert 0 < present_bytes() < 2**50
 
 
 @pytest.mark.parametrize(("scale", "edgefactor"), [(14, 16), (11, 128), (16, 1)])
