@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import offset_type
 from langford.irregular.bfs import bfs
-from langford.irregular.cycles import BITS
 from langford.irregular.errors import BadScenario
 from langford.irregular.graph import Graph
 from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)

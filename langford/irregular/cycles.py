@@ -11,10 +11,9 @@ from langford.irregular.components import components
 from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.howard import Howard
-from langford.irregular.policies import CpuIteration, largest
+from langford.irregular.policies import BITS, LARGEST, CpuIteration, largest
 from langford.loading import load
 
-BITS = 62
 LARGEST_FLOAT = 1e300
 
 
@@ -109,7 +108,7 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     exact = weights.dtype.kind in "iu" and (times is None or times.dtype.kind in "iu")
     kind = xp.int64 if exact else xp.float64
     for name, array in (("weights", weights), ("times", times)):
-        if exact and array is not None and largest(array) >= 2**BITS:
+        if exact and array is not None and largest(array) >= LARGEST:
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
     if not exact:
         _require_range(weights, times)
@@ -162,7 +161,7 @@ def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, m
         return sign * (weights.astype(xp.float64) - value * (1.0 if times is None else times.astype(xp.float64)))
     p, q = value.numerator, value.denominator
     longest = 1 if times is None else int(times.max())
-    if q * largest(weights) + abs(p) * longest >= 2**BITS:
+    if q * largest(weights) + abs(p) * longest >= LARGEST:
         raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
     return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
 

@@ -9,9 +9,10 @@ from numbers import Integral
 
 import numpy as np
 
-from langford.irregular.cycles import BITS, cycle_ratio, timeless_vertex
+from langford.irregular.cycles import cycle_ratio, timeless_vertex
 from langford.irregular.errors import BadScenario, BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class EventGraph:
 
         Raises NoCycle, ZeroTime when a cycle without a token never starts, or TooWide.
         """
+        events = self.events
         sources, targets = (np.array([arc[end] for arc in self._arcs], np.int32) for end in (0, 1))
         graph = Graph.from_edges(len(self._numbers), sources, targets)
         unit = lcm(*(arc[2].denominator for arc in self._arcs))
@@ -78,11 +80,11 @@ class EventGraph:
         tokens = np.array([arc[3] for arc in self._arcs], np.int64)[graph.order]
         waiting = timeless_vertex(graph, tokens)
         if waiting is not None:
-            raise ZeroTime(f"the cycle through {self.events[waiting]} has no token and never starts: give it one")
+            raise ZeroTime(f"the cycle through {events[waiting]} has no token and never starts: give it one")
         try:
             optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
         except NoCycle as error:
             raise NoCycle("no event waits for itself, so nothing sets a pace: close a cycle") from error
         except TooWide as error:
             raise TooWide(f"sums of delays and tokens need more than {BITS} bits: round the delays") from error
-        return Period(Fraction(optimal.value) / unit, [self.events[vertex] for vertex in optimal.vertices.tolist()])
+        return Period(Fraction(optimal.value) / unit, [events[vertex] for vertex in optimal.vertices.tolist()])

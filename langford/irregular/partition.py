@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
 from langford.irregular.bfs import Direction, Level
+from langford.irregular.cpu.bfs import EDGES_SHARE, VERTICES_SHARE
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
-
-EDGES_SHARE, VERTICES_SHARE = 15, 18
-"""As in the search on one device: from below above this share of the edges, and back below that of the vertices."""
 
 
 class Communicator(Protocol):

@@ -14,7 +14,9 @@ from langford.irregular.components import Components
 from langford.irregular.cpu.cycles import follow, improve, policy_cycles
 from langford.irregular.graph import Graph
 
-LARGEST = 2**62
+BITS = 62
+"""Of whole numbers: sums of two fit into 64 bits with their sign."""
+LARGEST = 2**BITS
 TOLERANCE = 2.0**-44
 """By how much nearer a float must be to be chosen, as a share of what an edge may cost beyond its time's worth."""
 PATIENCE = 64

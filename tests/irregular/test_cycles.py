@@ -266,6 +266,7 @@ def test_bad_weights_and_times() -> None:
         (BadLength, "shape", lambda: cycle_mean(graph, whole[:, None])),
         (BadLength, "shape", lambda: cycle_ratio(graph, whole, whole[:, None])),
         (BadWeights, "use cycle_mean", lambda: sequential.karp(graph, np.array([0.5, 1]))),
+        (BadWeights, "62 bits", lambda: sequential.yto(graph, np.array([-(2**63), 1]))),
     ]
     for kind, message, call in refused:
         with pytest.raises(kind, match=message):
@@ -435,6 +436,17 @@ def test_the_period_is_that_of_a_simulation(arcs: list[tuple[int, int, int, int]
         period = graph.period()
         assert period.value == simulated_period(arcs, 5100)
         assert set(period.critical) <= set(graph.events)
+
+
+def test_events_are_listed_once_for_a_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, listed = EventGraph(), []
+    for event in range(100):
+        graph.add(f"{event}", f"{(event + 1) % 100}", 1, tokens=1)
+    names = graph.events
+    monkeypatch.setattr(EventGraph, "events", property(lambda graph: listed.append(graph) or names))
+    assert sorted(graph.period().critical) == sorted(names)
+    # A list of all of them for each of the cycle's would take a minute for a farm of 50,000 workers.
+    assert len(listed) == 1
 
 
 def test_decimal_delays_are_exact() -> None:
