@@ -73,8 +73,8 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     if not 0 <= root < graph.n:
         raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
-        found: Bfs = graph.on_gpu.run(root, direction)
-        return found
+        tree: Bfs = graph.on_gpu.run(root, direction)
+        return tree
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)
     levels = np.empty((MOST_LEVELS, 3), np.int64)
@@ -82,4 +82,4 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         graph.indptr, graph.indices, back.indptr, back.indices, root, DIRECTIONS[direction], parent, levels
     )
     names = {DOWN: "down", UP: "up"}
-    return Bfs(parent, [Level(size, seen, names[way]) for size, seen, way in levels[:count].tolist()])
+    return Bfs(parent, [Level(size, seen, names[side]) for size, seen, side in levels[:count].tolist()])

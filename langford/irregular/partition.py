@@ -66,7 +66,7 @@ class Grid:
 
     @classmethod
     def of(cls, n: int, size: int, most_rows: int | None = None) -> Grid:
-        """The grid for n vertices on so many ranks: as near to a square as their number allows.
+        """The grid for n vertices on ``size`` ranks: as near to a square as their number allows.
 
         ``most_rows``: as many rows as their number allows up to this one, instead.
         """
