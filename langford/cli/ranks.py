@@ -27,13 +27,16 @@ def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ..
     except but_for:
         raise
     except BaseException as error:
+        code: int = ExitCode.FAILED
         if isinstance(error, LangfordError):
-            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-            communicator.Abort(code_of_error(error))
-        if isinstance(error, KeyboardInterrupt):
-            print(f"langford: rank {communicator.rank}: stopped by SIGINT", file=sys.stderr, flush=True)
-            communicator.Abort(code_of_signal(signal.SIGINT))
-        traceback.print_exc()
+            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr)
+            code = code_of_error(error)
+        elif isinstance(error, KeyboardInterrupt):
+            print(f"langford: rank {communicator.rank}: stopped by SIGINT", file=sys.stderr)
+            code = code_of_signal(signal.SIGINT)
+        else:
+            traceback.print_exc()
         sys.stderr.flush()
-        communicator.Abort(ExitCode.FAILED)
-        raise
+        communicator.Abort(code)
+        # Some libraries come back from that before this process ends.
+        raise SystemExit(code) from error

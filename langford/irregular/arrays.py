@@ -55,7 +55,7 @@ def require_indices(name: str, array: Array) -> None:
 
 
 def require_length(name: str, array: Array, length: int, of: str, columns: bool = False) -> None:
-    """Raises BadLength unless the array is one row of that many entries, or, with ``columns``, has that many rows."""
+    """Raises BadLength unless the array is one row of that length, or, with ``columns``, has that many rows."""
     module_of(array)
     if array.ndim < 1 or len(array) != length or (array.ndim > 1 and not columns):
         raise BadLength(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
