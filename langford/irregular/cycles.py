@@ -139,7 +139,7 @@ def _require_range(weights: Array, times: Array | None) -> None:
         shortest = float(xp.where(times > 0, times, longest).min()) or 1.0
     ratio = heaviest / shortest
     if len(weights) * max(ratio, longest, ratio * longest) > LARGEST_FLOAT:
-        raise TooWide(f"sums, or weights per time, may pass {LARGEST_FLOAT:g}: give both in other units")
+        raise TooWide(f"sums, or weights per time, may pass {LARGEST_FLOAT:g}: give them in other units")
 
 
 def timeless_vertex(graph: Graph, times: Array) -> int | None:

@@ -249,10 +249,11 @@ __device__ bool improve(const Policy &policy, const WEIGHT *ratios, const double
 // Up to `rounds` rounds.  Every leader of a cycle has distance 0, whichever cycle is the best of its component.  The
 // ratios sink until no choice changes, and then the distances prove them (howard.py).
 //
-// sizes: share of the tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per component
-// the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when it was
-// seen, since the policy may leave it for another that is as good.  top: of all components the one with the least
-// ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62 bits.
+// sizes: share of the tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per
+// component the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when
+// it was seen, since the policy may leave it for another that is as good.  top: of all components the one with the
+// least ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62
+// bits.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
 iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr, const VERTEX *targets,
         const WEIGHT *weights, const WEIGHT *times, const VERTEX *labels, const double *sizes, i64 *chosen,
