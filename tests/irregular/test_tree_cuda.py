@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -65,11 +64,23 @@ def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any
             assert gpu.on_host(by_scans(gpu, there, gpu.put(values, LONG), op, by_tour, down)).tolist() == known
 
 
+class Moved:
+    """A tree that a core has ordered, as a device reads it."""
+
+    above: Any
+
+    def __init__(self, gpu: Gpu, tree: Tree) -> None:
+        self.height = tree.height
+        for name in ("above", "order", "depth", "size", "preorder"):
+            setattr(self, name, gpu.put(getattr(tree, name), tree.above.dtype))
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+
 def on_device(gpu: Gpu, tree: Tree) -> tuple[GpuTree, list[Passes]]:
     """What the device reads of a tree that a core has ordered, and its steps by levels and by compression."""
-    moved = copy(tree)
-    for name in ("above", "_indptr", "_children", "_order", "_depth", "_size", "_preorder"):
-        setattr(moved, name, gpu.put(getattr(tree, name), tree.above.dtype))
+    moved = Moved(gpu, tree)
     there = GpuTree(gpu, moved)
     return there, [there.passes(moved, method) for method in ("levels", "compression")]
 
