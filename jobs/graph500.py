@@ -7,13 +7,13 @@ import time
 import numpy as np
 
 from langford.errors import CheckFailed
-from langford.irregular.arrays import present_bytes, require_memory
 from langford.irregular.cuda.blocks import SORTED
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.partition import MOST_ROWS, PartitionedOnGpu
 from langford.irregular.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
 from langford.irregular.kronecker import edges_bytes, kronecker_slice, require_scale
+from langford.irregular.memory import present_bytes, require_memory
 from langford.irregular.partition import Communicator, PartitionedGraph
 
 
@@ -44,7 +44,7 @@ def graph500_on_ranks(
     share = edges_bytes(scale, edgefactor) // world.size
     if gpu is None:
         # Edges both ways, sent, sorted and in rows; and arrays of 64 bits over all vertices for the checks.
-        needed, present = 20 * share + (64 << scale), present_bytes()
+        needed, present = 30 * share + (64 << scale), present_bytes()
     else:
         # The list, twice that as keys, and rows both ways; what is sorted, six times; the checks.
         needed, present = 5 * share + 48 * min(SORTED, 2 * edges // world.size) + (64 << scale), gpu.free_bytes()

@@ -131,9 +131,11 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
     tail of a kernel.
     """
     steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
-    if streams < 1 or not any(steps.values()):
-        raise BadFarm(f"{streams} streams whose steps take {list(vars(pipeline).values())} ms: give more of both")
     tail = steps.pop("tail")
+    if streams < 1:
+        raise BadFarm(f"{streams} streams launch nothing: give one or more")
+    if not any(steps.values()):
+        raise BadFarm("feed, copy, kernel and result take no time: give one of them some")
     if tail > steps["kernel"]:
         raise BadFarm(
             f"a tail of {pipeline.tail} ms is longer than its kernel of {pipeline.kernel} ms: give a part of it"

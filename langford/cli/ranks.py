@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from langford.cli.exit_codes import ExitCode, code_of_error
+from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
@@ -26,10 +27,16 @@ def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ..
     except but_for:
         raise
     except BaseException as error:
+        code: int = ExitCode.FAILED
         if isinstance(error, LangfordError):
-            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr, flush=True)
-            communicator.Abort(code_of_error(error))
-        traceback.print_exc()
+            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr)
+            code = code_of_error(error)
+        elif isinstance(error, KeyboardInterrupt):
+            print(f"langford: rank {communicator.rank}: stopped by SIGINT", file=sys.stderr)
+            code = code_of_signal(signal.SIGINT)
+        else:
+            traceback.print_exc()
         sys.stderr.flush()
-        communicator.Abort(ExitCode.FAILED)
-        raise
+        communicator.Abort(code)
+        # Some libraries come back from that before this process ends.
+        raise SystemExit(code) from error

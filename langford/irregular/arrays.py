@@ -1,15 +1,14 @@
-"""Arrays of NumPy and of CuPy: where they are, what they may hold, and how much memory there is."""
+"""Arrays of NumPy and of CuPy: where they are, and what they may hold."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from langford.irregular.errors import BadArray, BadLength, BadWeights, TooLarge
+from langford.irregular.errors import BadArray, BadChoice, BadLength, BadWeights
 
 Array = Any
 """An array of NumPy or of CuPy."""
@@ -55,16 +54,25 @@ def require_indices(name: str, array: Array) -> None:
         )
 
 
-def require_length(name: str, array: Array, length: int, of: str) -> None:
-    """Raises BadLength unless the array has that many entries."""
-    if array.ndim < 1 or len(array) != length:
+def require_length(name: str, array: Array, length: int, of: str, columns: bool = False) -> None:
+    """Raises BadLength unless the array is one row of that length, or, with ``columns``, has that many rows."""
+    module_of(array)
+    if array.ndim < 1 or len(array) != length or (array.ndim > 1 and not columns):
         raise BadLength(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
 
 
+def require_choice(what: str, chosen: object, choices: Iterable[str]) -> None:
+    """Raises BadChoice unless the word is one of the choices."""
+    if chosen not in tuple(choices):
+        raise BadChoice(f"{chosen!r} is no {what}: choose one of {', '.join(choices)}")
+
+
 def require_numbers(name: str, array: Array) -> None:
-    """Raises BadWeights unless all entries are integers of up to 64 bits, or finite numbers."""
-    if array.dtype.kind not in "iuf":
-        raise BadWeights(f"{name} must be integers or floating-point numbers, not {array.dtype}: convert them")
+    """Raises BadWeights unless all entries are integers, or finite numbers, of up to 64 bits."""
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise BadWeights(
+            f"{name} must be integers or floating-point numbers of up to 64 bits, not {array.dtype}: convert them"
+        )
     if array.dtype.kind == "f":
         finite = module_of(array).isfinite(array)
         if not bool(finite.all()):
@@ -73,23 +81,5 @@ def require_numbers(name: str, array: Array) -> None:
 
 
 def offset_type(edges: int) -> type[np.signedinteger[Any]]:
-    """The type of offsets into so many edges: 64 bits when 32 are too few."""
+    """The type of offsets into a list of edges: 64 bits when 32 are too few."""
     return np.int32 if edges < 2**31 else np.int64
-
-
-def present_bytes() -> int:
-    """Memory that this machine can still give to this process, in bytes."""
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def require_memory(what: str, needed: int, present: int) -> None:
-    """Raises TooLarge when ``needed`` bytes are more than are present."""
-    if needed > present:
-        raise TooLarge(
-            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller scale, or another machine"
-        )

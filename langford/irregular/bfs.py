@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from langford.irregular.arrays import Array, on_gpu
+from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
@@ -67,13 +67,14 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         direction: "down": every level from its frontier; "up": every level from the unreached vertices; "auto":
             whichever looks at fewer edges, level by level.
 
-    Raises BadRoot.
+    Raises BadRoot or BadChoice.
     """
+    require_choice("direction", direction, DIRECTIONS)
     if not 0 <= root < graph.n:
         raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
-        found: Bfs = graph.on_gpu.run(root, direction)
-        return found
+        tree: Bfs = graph.on_gpu.run(root, direction)
+        return tree
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)
     levels = np.empty((MOST_LEVELS, 3), np.int64)
@@ -81,4 +82,4 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         graph.indptr, graph.indices, back.indptr, back.indices, root, DIRECTIONS[direction], parent, levels
     )
     names = {DOWN: "down", UP: "up"}
-    return Bfs(parent, [Level(size, seen, names[way]) for size, seen, way in levels[:count].tolist()])
+    return Bfs(parent, [Level(size, seen, names[side]) for size, seen, side in levels[:count].tolist()])

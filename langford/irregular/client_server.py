@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.arrays import present_bytes, require_memory
+from langford.irregular.arrays import offset_type
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadScenario
 from langford.irregular.graph import Graph
+from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,8 @@ class Transition:
 
     Attributes:
         source, target: states of the client.
-        weight: what it consumes.
-        time: what it takes.
+        weight: what it consumes, a whole number of up to 62 bits.
+        time: what it takes, the same.
     """
 
     source: int
@@ -57,13 +61,14 @@ class TransitionSystem:
     Attributes:
         graph: the transitions; vertex 0 is the start.
         weights, times: of the transitions in the order of ``graph.indices``, int64[m].
-        client_states: the state of each client in each vertex, int16[n, clients].
+        client_states: the state of each client in each vertex, int16[n, clients], or int32 for clients of more than
+            2¹⁵ states.
     """
 
     graph: Graph
     weights: NDArray[np.int64]
     times: NDArray[np.int64]
-    client_states: NDArray[np.int16]
+    client_states: NDArray[np.signedinteger[Any]]
 
 
 def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSystem:
@@ -80,9 +85,10 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
     sizes = [scenario.states for scenario in scenarios]
     total = prod(sizes)
     edges = sum(len(scenario.transitions) * total // scenario.states for scenario in scenarios)
-    require_memory(f"a system of {total:,} states", 32 * edges + 2 * total * (len(sizes) + 4), present_bytes())
+    # Each transition twice in four columns, and its place; of each state those of the clients, and its numbers.
+    require_memory(f"a system of {total:,} states", 72 * edges + total * (4 * len(sizes) + 40), present_bytes())
     # The last client is the lowest digit of a state's number.
-    client_states = np.zeros((total, len(sizes)), np.int16)
+    client_states = np.zeros((total, len(sizes)), np.int16 if max(sizes, default=0) <= 2**15 else np.int32)
     below = total
     for client, size in enumerate(sizes):
         below //= size
@@ -97,9 +103,8 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
         raise BadScenario("two clients hold the server at the start: let at most one hold it in its state 0")
     columns = _edges(scenarios, sizes, allowed)
     places = np.cumsum(allowed) - 1
-    graph = Graph.from_edges(
-        int(allowed.sum()), places[columns[0]].astype(np.int32), places[columns[1]].astype(np.int32)
-    )
+    kind = offset_type(total)
+    graph = Graph.from_edges(int(allowed.sum()), places[columns[0]].astype(kind), places[columns[1]].astype(kind))
     system = TransitionSystem(graph, columns[2][graph.order], columns[3][graph.order], client_states[allowed])
     return _reachable(system)
 
@@ -114,6 +119,11 @@ def _require_scenario(number: int, scenario: Scenario) -> None:
             raise BadScenario(
                 f"client {number} moves from state {move.source} to {move.target}, but has {scenario.states} "
                 "states, numbered from 0"
+            )
+        if not all(isinstance(value, Integral) and abs(value) < 2**BITS for value in (move.weight, move.time)):
+            raise BadScenario(
+                f"client {number} moves from state {move.source} to {move.target} with weight {move.weight} and "
+                f"time {move.time}: give whole numbers of up to {BITS} bits"
             )
     if any(state not in states for state in scenario.holding):
         raise BadScenario(f"client {number} holds the server in a state that it does not have: correct `holding`")
@@ -145,7 +155,7 @@ def _reachable(system: TransitionSystem) -> TransitionSystem:
         return system
     sources = graph.sources
     kept = reached[sources]
-    number = (np.cumsum(reached) - 1).astype(np.int32)
+    number = (np.cumsum(reached) - 1).astype(graph.indices.dtype)
     smaller = Graph.from_edges(int(reached.sum()), number[sources[kept]], number[graph.indices[kept]])
     order = smaller.order
     return TransitionSystem(

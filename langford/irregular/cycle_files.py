@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
 from langford.irregular.errors import BadFile, TooWide
+
+MOST_DIGITS = 300
+"""Of a whole number: a float can hold it too, which it becomes where another number of its column is one."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +35,23 @@ class CycleFile:
 
 
 def read_cycle_file(file: Path) -> CycleFile:
-    """Read lines ``u v weight`` or ``u v weight time``; raises BadFile with the number of the line, or TooWide."""
+    """Read lines ``u v weight`` or ``u v weight time``, with or without the mark of UTF-8 before them.
+
+    Raises BadFile with the number of the line, or TooWide.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise BadFile(f"{file} cannot be read ({error.strerror}): give a file of text") from error
     rows: list[list[int | float]] = []
-    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
         if len(words) not in (3, 4) or (rows and len(words) != len(rows[0])):
             wanted = "u v weight [time]" if not rows else f"{len(rows[0])} numbers, as the lines before it"
-            raise BadFile(f"{file}, line {number}: {len(words)} words; write {wanted}")
+            several = "word" if len(words) == 1 else "words"
+            raise BadFile(f"{file}, line {number}: {len(words)} {several}; write {wanted}")
         rows.append([_vertex(file, number, word) for word in words[:2]])
         rows[-1] += [_number(file, number, word) for word in words[2:]]
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
@@ -57,19 +69,23 @@ def _vertex(file: Path, number: int, word: str) -> int:
 
 
 def _number(file: Path, number: int, word: str) -> int | float:
+    # Python also reads 1_000, and digits of any script.
+    if not word.isascii() or "_" in word:
+        raise BadFile(f"{file}, line {number}: {word[:40]!r} is no number: write it in digits")
+    if word[word[0] in "+-" :].isdigit() and len(word) <= MOST_DIGITS:
+        return int(word)
     try:
-        return int(word) if len(word) <= 4000 else float(word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
+        value = float(word)
     except ValueError as error:
         raise BadFile(f"{file}, line {number}: {word[:40]!r} is no number: correct it") from error
+    if not isfinite(value):
+        raise BadFile(f"{file}, line {number}: {word[:40]!r} is {value}: give finite numbers only")
+    return value
 
 
 def _array(column: tuple[int | float, ...]) -> Array:
     if any(isinstance(value, float) for value in column):
-        return np.array([float(value) for value in column], np.float64)
+        return np.array(column, np.float64)
     try:
         return np.array(column, np.int64)
     except OverflowError as error:

@@ -11,10 +11,9 @@ from langford.irregular.components import components
 from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.howard import Howard
-from langford.irregular.policies import CpuIteration
+from langford.irregular.policies import BITS, LARGEST, CpuIteration, largest
 from langford.loading import load
 
-BITS = 62
 LARGEST_FLOAT = 1e300
 
 
@@ -23,7 +22,8 @@ class OptimalCycle:
     """The cycle of a graph with the least weight per time, or the largest, and the proof of it.
 
     Attributes:
-        value: the ratio, an exact Fraction p/q for integer weights and times, else a float.
+        value: the ratio, an exact Fraction p/q for integer weights and times, else a float: rounded once, of a
+            cycle that others are better than by a rounding error of the heaviest weight and longest time at most.
         edges: of the cycle, in order, as places in ``graph.indices``, int64[·].
         potentials: of the vertices, [n]; with s = 1 for the least and −1 for the largest ratio,
             π(v) ≤ π(u) + s·(q·w − p·t) on every edge u → v: around any cycle the right sides sum up to at
@@ -54,9 +54,11 @@ class OptimalCycle:
         vertices = self.vertices
         closed = bool((graph.indices[edges] == xp.roll(vertices, -1)).all())
         _require(len(edges) > 0 and closed, "the edges are no cycle")
-        total = _exactly(self.weights[edges])
-        duration = Fraction(len(edges)) if self.times is None else _exactly(self.times[edges])
         exact = isinstance(self.value, Fraction)
+        # As they were computed with: whole numbers beside floats were rounded.
+        kind = xp.int64 if exact else xp.float64
+        total = _exactly(self.weights[edges].astype(kind))
+        duration = Fraction(len(edges)) if self.times is None else _exactly(self.times[edges].astype(kind))
         mean = total / duration
         _require(mean == self.value if exact else float(mean) == self.value, f"the ratio of the cycle is {mean}")
         value = Fraction(self.value) if exact else self.value
@@ -68,7 +70,8 @@ class OptimalCycle:
         """How far rounding may take the floating-point potentials beyond an edge's length; 0 for integers."""
         if isinstance(self.value, Fraction):
             return 0
-        return float(1e-9 * (1 + abs(self.weights).max() + abs(self.potentials).max()))
+        longest = 1 if self.times is None else largest(self.times)
+        return 1e-9 * float(largest(self.weights) + abs(self.value) * longest + largest(self.potentials))
 
 
 def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCycle:
@@ -79,7 +82,8 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
         weights: of the edges in the order of ``graph.indices``, integers or floats [m].
         maximum: look for the largest.
 
-    Raises BadLength, BadWeights, NoCycle; TooWide when a potential needs more than 62 bits.
+    Raises BadArray, BadLength, BadWeights, NoCycle; TooWide when a potential needs more than 62 bits, or a sum of
+    floats may pass LARGEST_FLOAT.
     """
     return _optimal(graph, weights, None, maximum)
 
@@ -104,10 +108,10 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     exact = weights.dtype.kind in "iu" and (times is None or times.dtype.kind in "iu")
     kind = xp.int64 if exact else xp.float64
     for name, array in (("weights", weights), ("times", times)):
-        if exact and array is not None and len(array) and max(-int(array.min()), int(array.max())) >= 2**BITS:
+        if exact and array is not None and largest(array) >= LARGEST:
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
-    if not exact and len(weights) and float(abs(weights).max()) > LARGEST_FLOAT / graph.m:
-        raise TooWide(f"sums of the weights may pass {LARGEST_FLOAT:g}: divide them by a common factor")
+    if not exact:
+        _require_range(weights, times)
     # Kernels take the address of the first number: what comes next must stand behind it.
     signed = xp.ascontiguousarray(-weights.astype(kind) if maximum else weights, kind)
     durations = None if times is None else xp.ascontiguousarray(times, kind)
@@ -126,6 +130,18 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     return OptimalCycle(sign * value, edges, potentials, optimum.rounds, graph, weights, times, maximum)
 
 
+def _require_range(weights: Array, times: Array | None) -> None:
+    """Raises TooWide when sums of floats, their ratios, or what times are worth may pass LARGEST_FLOAT."""
+    xp = module_of(weights)
+    heaviest, longest, shortest = float(largest(weights)), 1.0, 1.0
+    if times is not None and len(times):
+        longest = float(largest(times))
+        shortest = float(xp.where(times > 0, times, longest).min()) or 1.0
+    ratio = heaviest / shortest
+    if len(weights) * max(ratio, longest, ratio * longest) > LARGEST_FLOAT:
+        raise TooWide(f"sums, or weights per time, may pass {LARGEST_FLOAT:g}: give them in other units")
+
+
 def timeless_vertex(graph: Graph, times: Array) -> int | None:
     """A vertex of a cycle whose times are all zero; None when there is no such cycle."""
     xp = module_of(times)
@@ -140,13 +156,12 @@ def timeless_vertex(graph: Graph, times: Array) -> int | None:
 
 def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:
     """s·(q·w − p·t) for every edge, int64 or float64[m] (OptimalCycle.potentials); raises TooWide."""
-    sign = -1 if maximum else 1
+    xp, sign = module_of(weights), -1 if maximum else 1
     if not isinstance(value, Fraction):
-        return sign * (weights - value * (1.0 if times is None else times))
-    xp = module_of(weights)
+        return sign * (weights.astype(xp.float64) - value * (1.0 if times is None else times.astype(xp.float64)))
     p, q = value.numerator, value.denominator
     longest = 1 if times is None else int(times.max())
-    if len(weights) and q * int(abs(weights).max()) + abs(p) * longest >= 2**BITS:
+    if q * largest(weights) + abs(p) * longest >= LARGEST:
         raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
     return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
 

@@ -11,6 +11,10 @@ class BadArray(LangfordError):
     """An array has a type, a shape or a place that the algorithms do not take."""
 
 
+class BadChoice(LangfordError):
+    """A direction, an operator, a method or a device is none of those that there are."""
+
+
 class BadGraph(LangfordError):
     """Offsets and targets do not make a graph."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from numbers import Integral
 
 import numpy as np
 
 from langford.irregular.cycles import cycle_ratio, timeless_vertex
-from langford.irregular.errors import BadScenario, BadWeights, NoCycle, ZeroTime
+from langford.irregular.errors import BadScenario, BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)
@@ -52,27 +54,37 @@ class EventGraph:
         """
         try:
             exact = Fraction(str(delay))
-        except ValueError as error:
+        except (ValueError, ZeroDivisionError) as error:
             raise BadWeights(f"the delay from {before} to {after} is {delay}: give a finite number") from error
         if exact < 0 or tokens < 0:
             raise BadScenario(f"from {before} to {after}: delays and tokens are not negative")
+        if not isinstance(tokens, Integral) or tokens >= 2**BITS:
+            raise BadScenario(
+                f"from {before} to {after} there are {tokens} tokens: give a whole number of up to {BITS} bits"
+            )
         ends = [self._numbers.setdefault(name, len(self._numbers)) for name in (before, after)]
-        self._arcs.append((ends[0], ends[1], exact, tokens))
+        self._arcs.append((ends[0], ends[1], exact, int(tokens)))
 
     def period(self) -> Period:
-        """The pace, and what sets it; raises NoCycle, or ZeroTime when a cycle without a token never starts."""
+        """The pace, and what sets it.
+
+        Raises NoCycle, ZeroTime when a cycle without a token never starts, or TooWide.
+        """
+        events = self.events
         sources, targets = (np.array([arc[end] for arc in self._arcs], np.int32) for end in (0, 1))
         graph = Graph.from_edges(len(self._numbers), sources, targets)
         unit = lcm(*(arc[2].denominator for arc in self._arcs))
         delays = [int(arc[2] * unit) for arc in self._arcs]
-        if max(delays, default=0) >= 2**62:
-            raise BadWeights("the delays need more than 62 bits as whole numbers: round them")
+        if max(delays, default=0) >= 2**BITS:
+            raise TooWide(f"the delays need more than {BITS} bits as whole numbers: round them")
         tokens = np.array([arc[3] for arc in self._arcs], np.int64)[graph.order]
         waiting = timeless_vertex(graph, tokens)
         if waiting is not None:
-            raise ZeroTime(f"the cycle through {self.events[waiting]} has no token and never starts: give it one")
+            raise ZeroTime(f"the cycle through {events[waiting]} has no token and never starts: give it one")
         try:
             optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
         except NoCycle as error:
             raise NoCycle("no event waits for itself, so nothing sets a pace: close a cycle") from error
-        return Period(Fraction(optimal.value) / unit, [self.events[vertex] for vertex in optimal.vertices.tolist()])
+        except TooWide as error:
+            raise TooWide(f"sums of delays and tokens need more than {BITS} bits: round the delays") from error
+        return Period(Fraction(optimal.value) / unit, [events[vertex] for vertex in optimal.vertices.tolist()])

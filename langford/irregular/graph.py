@@ -22,7 +22,8 @@ class Graph:
         indices: the targets, int32 or int64[m].
         symmetric: whether the graph was made with every edge's reverse.
         order: the number of each edge in the list that the graph was made from, int64[m], so that
-            ``weights[graph.order]`` are the weights in the order of ``indices``; None for a symmetric graph.
+            ``weights[graph.order]`` are the weights in the order of ``indices``; None for a symmetric graph, and
+            for one that was made from rows.
     """
 
     def __init__(self, indptr: Array, indices: Array) -> None:
@@ -43,7 +44,7 @@ class Graph:
         self.indptr, self.indices = xp.ascontiguousarray(indptr), xp.ascontiguousarray(indices)
         self.symmetric = False
         self.order: Array | None = None
-        _require_vertices("target", indices, self.n)
+        require_vertices("target", indices, self.n)
 
     @classmethod
     def from_edges(cls, n: int, sources: Array, targets: Array, symmetric: bool = False) -> Self:
@@ -59,10 +60,12 @@ class Graph:
         require_indices("sources", sources)
         require_indices("targets", targets)
         module_of(sources, targets)
-        if n < 0 or len(sources) != len(targets):
+        if n < 0:
+            raise BadGraph(f"a graph has {n} vertices: give 0 or more")
+        if len(sources) != len(targets):
             raise BadGraph(f"{len(sources)} sources and {len(targets)} targets: give one of each per edge")
-        _require_vertices("source", sources, n)
-        _require_vertices("target", targets, n)
+        require_vertices("source", sources, n)
+        require_vertices("target", targets, n)
         graph = cls.__new__(cls)
         graph.symmetric = symmetric
         if on_gpu(sources):
@@ -161,7 +164,7 @@ class Graph:
         return graph
 
 
-def _require_vertices(what: str, vertices: Array, n: int) -> None:
+def require_vertices(what: str, vertices: Array, n: int) -> None:
     """Raises BadGraph unless all are vertices."""
     if len(vertices) == 0:
         return

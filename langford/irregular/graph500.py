@@ -9,24 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.devices import KINDS
 from langford.errors import CheckFailed
 from langford.irregular.arrays import (
     Array,
     module_of,
     on_gpu,
     on_host,
-    present_bytes,
+    require_choice,
+    require_indices,
     require_length,
-    require_memory,
 )
 from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot, TooLarge
-from langford.irregular.graph import Graph
+from langford.irregular.graph import Graph, require_vertices
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
+from langford.irregular.memory import present_bytes, require_memory
 from langford.loading import load
 
 MOST_ON_GPU = 2**30
 """Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
+CHECKED = 2**22
+"""Edges that a core checks at once."""
 RULES = {
     1: "the parents form a tree whose root is its own parent",
     2: "a vertex is one level below its parent",
@@ -41,15 +45,20 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     """Check the tree of a search in an undirected graph; returns the number of edges traversed.
 
     Args:
-        sources, targets: the list of edges that the graph was made from.
+        sources, targets: the list of edges that the graph was made from, int32 or int64[·].
         root: where the search began.
-        parent: of each vertex, [n]; −1: not reached.
+        parent: of each vertex, int32 or int64[n]; −1: not reached.
         depth: of each vertex, [n]; computed from ``parent`` when it is not given.
 
     The edges traversed are those of the list inside the tree's component, multiples and loops too.
-    Raises CheckFailed, which names the rule that is broken, or BadRoot, BadLength.
+    Raises CheckFailed, which names the rule that is broken, or BadArray, BadGraph, BadRoot, BadLength.
     """
     module_of(sources, targets, parent)
+    for name, array in (("sources", sources), ("targets", targets), ("parent", parent)):
+        require_indices(name, array)
+    require_length("targets", targets, len(sources), "source")
+    for name, array in (("source", sources), ("target", targets)):
+        require_vertices(name, array, len(parent))
     if not 0 <= root < len(parent):
         raise BadRoot(f"the root {root} is no vertex: there are {len(parent):,}, numbered from 0")
     levels = levels_of(root, parent)
@@ -109,9 +118,9 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
         return traversed, joined
     xp = module_of(parent)
     joined = xp.zeros(len(parent), bool)
-    traversed, step = 0, 1 << 24
-    for first in range(0, len(sources), step):
-        some, others = sources[first : first + step], targets[first : first + step]
+    traversed = 0
+    for first in range(0, len(sources), CHECKED):
+        some, others = sources[first : first + CHECKED], targets[first : first + CHECKED]
         of_some, of_others = levels[some], levels[others]
         inside = (of_some >= 0) & (of_others >= 0)
         torn = xp.flatnonzero((of_some >= 0) != (of_others >= 0))
@@ -209,16 +218,21 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
 
     ``device``: "cpu" for one core, "cuda" for GPU 0.
 
-    Raises TooLarge before anything is generated, BadGraph, CheckFailed, NoGpu.
+    Raises TooLarge before anything is generated, BadGraph, BadChoice, CheckFailed, NoGpu.
     """
     require_scale(scale, edgefactor)
+    require_choice("device", device, KINDS)
     if device != "cpu" and edgefactor << scale > MOST_ON_GPU:
         raise TooLarge(
             f"Graph500 at scale {scale} has more than {MOST_ON_GPU:,} edges, too many for one GPU in this way: "
             "use --mpi, also with one GPU"
         )
-    # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex.
-    needed = (5 if device == "cpu" else 10) * edges_bytes(scale, edgefactor) + (64 << scale)
+    # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex; on a
+    # core perhaps rather the list, the graph and what checks some edges.
+    once = edges_bytes(scale, edgefactor)
+    needed = (64 << scale) + 10 * once
+    if device == "cpu":
+        needed = (64 << scale) + max(5 * once, 3 * once + 40 * min(edgefactor << scale, CHECKED))
     present = present_bytes() if device == "cpu" else load("langford.irregular.cuda.gpu:free_bytes")()
     require_memory(f"Graph500 at scale {scale}", needed, present)
     sources, targets = kronecker(scale, edgefactor, seed, device)

@@ -68,7 +68,7 @@ class Howard:
         """The ratio of the best cycle, rounded once, and its edges as places in the graph's indices."""
         edges, cycle, value = self._iteration.edges, optimum.cycle, optimum.value
         if not self._exact:
-            # Whatever the order of the sum.
+            # An exact sum, which does not depend on the order of the edges.
             times = None if edges.times is None else on_host(edges.times[cycle]).tolist()
             duration = len(cycle) if times is None else sum(map(Fraction, times), Fraction(0))
             value = float(sum(map(Fraction, on_host(edges.weights[cycle]).tolist()), Fraction(0)) / duration)

@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.arrays import Array, present_bytes, require_memory
+from langford.devices import KINDS
+from langford.irregular.arrays import Array, require_choice
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
+from langford.irregular.memory import present_bytes, require_memory
 from langford.loading import load
 
 QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
@@ -40,9 +42,10 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     the vertices are scrambled.  Edge k depends on the seed and on k alone.  Loops and multiple edges occur.
     ``device`` "cuda" generates the same edges on GPU 0, as arrays of CuPy.
 
-    Raises BadGraph, TooLarge before anything is generated, or NoGpu.
+    Raises BadGraph, BadChoice, TooLarge before anything is generated, or NoGpu.
     """
     require_scale(scale, edgefactor)
+    require_choice("device", device, KINDS)
     if device == "cuda":
         edges: tuple[Array, Array] = load("langford.irregular.cuda.kronecker:kronecker_on_gpu")(
             scale, edgefactor, seed

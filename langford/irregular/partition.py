@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
 from langford.irregular.bfs import Direction, Level
+from langford.irregular.cpu.bfs import EDGES_SHARE, VERTICES_SHARE
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
-
-EDGES_SHARE, VERTICES_SHARE = 15, 18
-"""As in the search on one device: from below above this share of the edges, and back below that of the vertices."""
 
 
 class Communicator(Protocol):
@@ -68,7 +66,7 @@ class Grid:
 
     @classmethod
     def of(cls, n: int, size: int, most_rows: int | None = None) -> Grid:
-        """The grid for n vertices on so many ranks: as near to a square as their number allows.
+        """The grid for n vertices on ``size`` ranks: as near to a square as their number allows.
 
         ``most_rows``: as many rows as their number allows up to this one, instead.
         """

@@ -14,7 +14,11 @@ from langford.irregular.components import Components
 from langford.irregular.cpu.cycles import follow, improve, policy_cycles
 from langford.irregular.graph import Graph
 
-LARGEST = 2**62
+BITS = 62
+"""Of whole numbers: sums of two fit into 64 bits with their sign."""
+LARGEST = 2**BITS
+TOLERANCE = 2.0**-44
+"""By how much nearer a float must be to be chosen, as a share of what an edge may cost beyond its time's worth."""
 PATIENCE = 64
 """Rounds after which the tolerance of floats doubles: what rounding turns to and fro ends at last."""
 
@@ -31,11 +35,6 @@ def largest(numbers: Array) -> int | float:
     low, high = numbers.min().item(), numbers.max().item()
     size: int | float = max(-low, high)
     return size
-
-
-def tolerance_of(exact: bool, heaviest: float, longest: float) -> float:
-    """By how much a way must be shorter to be taken, at first."""
-    return 0.0 if exact else 2.0**-44 * (heaviest + longest)
 
 
 class WideDistance(Exception):
@@ -135,7 +134,7 @@ class CpuIteration:
         """Each vertex profits from those before it; components that are done rest."""
         edges = self.edges
         heaviest, longest = largest(edges.weights), largest(self._durations)
-        tolerance = tolerance_of(self._exact, heaviest, longest)
+        share = 0.0 if self._exact else TOLERANCE
         self._choose_lightest()
         active = np.zeros(len(self._numerators), bool)
         active[edges.labels[self._sources]] = True
@@ -149,19 +148,22 @@ class CpuIteration:
                 self._numerators, self.denominators, leaders, self.distance, state,
             ):  # fmt: skip
                 raise WideDistance
-            self._improve(active, tolerance, backwards=False)
+            tolerances = np.zeros_like(self._numerators)
+            if not self._exact:
+                tolerances += share * (heaviest + np.abs(self._numerators) * longest)
+            self._improve(active, tolerances, backwards=False)
             # What the way back saves in rounds is more than it takes.
-            self._improve(active.copy(), tolerance, backwards=True)
-            tolerance *= 1 + (rounds % PATIENCE == 0)
+            self._improve(active.copy(), tolerances, backwards=True)
+            share *= 1 + (rounds % PATIENCE == 0)
         label = min(sorted(self._cycles), key=self._ratio)
         return Optimum(self._ratio(label), self._cycles[label], rounds)
 
-    def _improve(self, active: Array, tolerance: float, backwards: bool) -> None:
+    def _improve(self, active: Array, tolerances: Array, backwards: bool) -> None:
         """Choose nearer edges; ``active`` is left with the components where any choice changed."""
         edges = self.edges
         improve(
             edges.indptr, edges.targets, edges.weights, self._durations, edges.labels, self._numerators,
-            self.denominators, active, edges.weights.dtype.type(tolerance), backwards, self.distance, self.policy,
+            self.denominators, active, tolerances, backwards, self.distance, self.policy,
         )  # fmt: skip
 
     def _ratio(self, label: int) -> Fraction | float:

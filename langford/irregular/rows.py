@@ -44,10 +44,10 @@ def sorted_rows(
     indptr[1:] = xp.cumsum(degrees)
     indices, places = xp.empty(edges, targets.dtype), None if symmetric else xp.empty(edges, xp.int64)
     for low, high in pairwise(cuts(on_host(indptr), most)):
-        found = [_between(low, high, sources, targets, part, False) for part in parts]
+        chosen_edges = [_between(low, high, sources, targets, part, False) for part in parts]
         if symmetric:
-            found += [_between(low, high, targets, sources, part, True) for part in parts]
-        keys, values, numbers = (xp.concatenate(arrays) for arrays in zip(*found, strict=True))
+            chosen_edges += [_between(low, high, targets, sources, part, True) for part in parts]
+        keys, values, numbers = (xp.concatenate(arrays) for arrays in zip(*chosen_edges, strict=True))
         order = stable_order(keys)
         rows = slice(int(indptr[low]), int(indptr[high]))
         indices[rows] = values[order]
@@ -75,10 +75,10 @@ def _between(
 
 
 def cuts(indptr: NDArray[np.integer], most: int) -> list[int]:
-    """Vertices between which there are at most so many edges, or one row; the first is 0, the last n."""
-    found = [0]
-    while found[-1] < len(indptr) - 1:
+    """Vertices between which there are at most ``most`` edges, or one row; the first is 0, the last n."""
+    borders = [0]
+    while borders[-1] < len(indptr) - 1:
         # Whole numbers of Python: the last offsets may be near what 32 bits hold.
-        last = int(np.searchsorted(indptr, int(indptr[found[-1]]) + most, side="right")) - 1
-        found.append(max(last, found[-1] + 1))
-    return found
+        last = int(np.searchsorted(indptr, int(indptr[borders[-1]]) + most, side="right")) - 1
+        borders.append(max(last, borders[-1] + 1))
+    return borders

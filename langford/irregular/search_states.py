@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.devices import KINDS
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import Array, module_of, on_host, present_bytes, require_memory, stable_order
+from langford.irregular.arrays import Array, module_of, on_host, require_choice, stable_order
 from langford.irregular.errors import TooWide
+from langford.irregular.memory import present_bytes, require_memory
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
 from langford.loading import load
@@ -92,8 +94,10 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
 
     ``device`` "cuda" searches on GPU 0, with arrays of CuPy in the levels; up to 64 places.
 
-    Raises MethodDoesNotApply, BadDepth, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below a state.
+    Raises MethodDoesNotApply, BadDepth, BadChoice, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
+    a state.
     """
+    require_choice("device", device, KINDS)
     reason = refusal(problem)
     if reason is None and device == "cuda" and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
@@ -106,8 +110,8 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     present = load("langford.irregular.cuda.gpu:free_bytes") if device == "cuda" else present_bytes
     xp = load("langford.irregular.cuda.gpu:gpu_by_number")(0).xp if device == "cuda" else np
     with compiled_once("backtracking-plan", order.roots(problem).ndim):
-        found = _from_above(problem, order, last, xp, present)
-    return SearchStates(problem, order, _from_below(found, last == problem.n))
+        from_above = _from_above(problem, order, last, xp, present)
+    return SearchStates(problem, order, _from_below(from_above, last == problem.n))
 
 
 def _from_above(
@@ -117,7 +121,7 @@ def _from_above(
     shapes = order.shapes(problem)
     roots = xp.asarray(order.roots(problem))
     frees, ways, _ = merged(roots, xp.ones(len(roots), np.int64))
-    found = []
+    from_above = []
     for placed in range(1, last):
         difference = order.differences[placed]
         if xp is np:
@@ -125,8 +129,9 @@ def _from_above(
         else:
             fitting = starts_of_words(frees, difference, problem.copies)
             counts = sum((fitting >> np.uint64(place) & np.uint64(1)).astype(np.int64) for place in range(64))
-        # The children, their order and their places, twice while they are sorted.
-        require_memory(f"depth {placed + 1} of {problem.name}", int(counts.sum()) * 48, present())
+        # The children, twice while they are sorted, and their parents, order, ways and places.
+        needed = int(counts.sum()) * (72 + 3 * frees[:1].nbytes)
+        require_memory(f"depth {placed + 1} of {problem.name}", needed, present())
         indptr = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(counts)])
         if xp is np:
             below = feasible(frees, difference, problem.copies, shapes)
@@ -135,10 +140,10 @@ def _from_above(
         _require_exact(ways, counts)
         parents = xp.searchsorted(indptr, xp.arange(len(below)), side="right") - 1
         next_frees, next_ways, places = merged(below, ways[parents])
-        found.append((frees, ways, indptr, places))
+        from_above.append((frees, ways, indptr, places))
         frees, ways = next_frees, next_ways
     nothing = xp.empty(0, np.int64)
-    return [*found, (frees, ways, nothing, nothing)]
+    return [*from_above, (frees, ways, nothing, nothing)]
 
 
 def starts_of_words(frees: Array, difference: int, copies: int) -> Array:
@@ -177,14 +182,14 @@ def merged(frees: Array, ways: Array) -> tuple[Array, Array, Array]:
     return frees[order[begins]], totals[ends] - totals[begins], places
 
 
-def _from_below(found: list[tuple[Array, Array, Array, Array]], complete: bool) -> list[StateLevel]:
+def _from_below(from_above: list[tuple[Array, Array, Array, Array]], complete: bool) -> list[StateLevel]:
     """The levels with their sums, computed from the last one up."""
     levels: list[StateLevel] = []
-    for depth in range(len(found), 0, -1):
-        frees, ways, indptr, children = found[depth - 1]
+    for depth in range(len(from_above), 0, -1):
+        frees, ways, indptr, children = from_above[depth - 1]
         xp = module_of(ways)
         nodes, arrangements = xp.zeros(len(frees), np.int64), xp.zeros(len(frees), np.int64)
-        if depth == len(found):
+        if depth == len(from_above):
             arrangements += int(complete)
         else:
             below = levels[-1]

@@ -16,6 +16,7 @@ from langford.irregular.components import components
 from langford.irregular.cpu.sequential_cycles import howard_passes, karp_walks, yto_pivots
 from langford.irregular.errors import BadWeights, NoCycle
 from langford.irregular.graph import Graph
+from langford.irregular.policies import LARGEST, largest
 
 _NO_CYCLE = "the graph has no cycle: give a graph with one"
 
@@ -26,7 +27,7 @@ def karp(graph: Graph, weights: Array) -> Fraction:
     Raises BadLength, BadWeights, NoCycle.
     """
     weights = _checked(graph, weights)
-    n, missing = graph.n, np.int64(2**62)
+    n, missing = graph.n, np.int64(LARGEST)
     lightest = np.full((n + 1, n), missing, np.int64)
     lightest[0] = 0
     karp_walks(graph.sources, graph.indices, weights, lightest, missing)
@@ -116,6 +117,6 @@ def yto(graph: Graph, weights: Array) -> Fraction:
 def _checked(graph: Graph, weights: Array) -> Array:
     """The weights as int64; raises BadLength or BadWeights."""
     require_length("weights", weights, graph.m, "edge")
-    if weights.dtype.kind not in "iu" or (len(weights) and int(np.abs(weights).max()) * (graph.n + 1) >= 2**62):
+    if weights.dtype.kind not in "iu" or largest(weights) * (graph.n + 1) >= LARGEST:
         raise BadWeights("the sequential algorithms take integers whose sums fit into 62 bits: use cycle_mean")
     return weights.astype(np.int64)

@@ -133,23 +133,23 @@ def euler_tour(tree: Tree) -> Array:
 
     Each element names the next one, the last itself.  The trees of a forest follow one another.
     """
-    xp = module_of(tree.above)
-    n = len(tree)
+    return tour_of(tree.above, tree.indptr, tree.children)
+
+
+def tour_of(above: Array, indptr: Array, children: Array) -> Array:
+    """The same for the parents [n] and the rows of children of a Tree, wherever they are."""
+    xp, n = module_of(above), len(above)
     following = xp.empty(2 * n, xp.int64)
     vertices = xp.arange(n)
-    roots = tree.above == vertices
-    leaf = tree.indptr[1:] == tree.indptr[:-1]
     following[:n] = n + vertices
-    inner = xp.flatnonzero(~leaf)
-    following[inner] = tree.children[tree.indptr[inner]]
+    inner = xp.flatnonzero(indptr[1:] > indptr[:-1])
+    following[inner] = children[indptr[inner]]
     # A child is followed by its sibling, the last one by its parent's end, a root by the next root.
-    children = tree.children
-    if len(children):
-        parents = tree.above[children]
-        following[n + children] = n + parents
-        siblings = xp.flatnonzero(parents[1:] == parents[:-1])
-        following[n + children[siblings]] = children[siblings + 1]
-    ends = xp.flatnonzero(roots)
+    parents = above[children]
+    following[n + children] = n + parents
+    siblings = xp.flatnonzero(parents[1:] == parents[:-1])
+    following[n + children[siblings]] = children[siblings + 1]
+    ends = xp.flatnonzero(above == vertices)
     following[n + ends[:-1]] = ends[1:]
     following[n + ends[-1:]] = n + ends[-1:]
     return following

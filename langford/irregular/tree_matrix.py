@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from math import prod
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
+from langford.irregular.arrays import (
+    Array,
+    module_of,
+    on_gpu,
+    on_host,
+    require_choice,
+    require_length,
+    require_numbers,
+)
 from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
-from langford.irregular.errors import ZeroPivot
+from langford.irregular.errors import BadWeights, ZeroPivot
 from langford.irregular.tree import Tree
 from langford.loading import load
 
 SolveMethod = Literal["compression", "levels"]
-
+METHODS = get_args(SolveMethod)
 
 VERTICES_PER_LEVEL = 100
 """A GPU factorises level by level; below this number, in the mean, a core is faster, the copies included."""
@@ -42,7 +51,8 @@ class TreeMatrix:
             diagonal: A[v, v], float64[n].
             edge: A[v, parent[v]], float64[n]; ignored for roots.
 
-        Raises BadTree, BadLength, BadWeights, or ZeroPivot, which names the vertex.
+        Raises BadArray, BadTree, BadLength; BadWeights, also when a pivot overflows, or ZeroPivot; both name the
+        vertex.
         """
         self.tree = Tree(parent)
         xp = module_of(self.tree.above, diagonal, edge)
@@ -60,6 +70,11 @@ class TreeMatrix:
             pivots = xp.asarray(on_core)
         if zero >= 0:
             raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
+        endless = xp.flatnonzero(~xp.isfinite(pivots))
+        if len(endless):
+            raise BadWeights(
+                f"the pivot of vertex {int(endless[0])} passes what a float can hold: divide by a common factor"
+            )
         self.pivots = pivots
         # Of each method that was used on a GPU, its steps as they are launched.
         self._passes: dict[str, Any] = {}
@@ -71,20 +86,21 @@ class TreeMatrix:
         return compress(self.tree, self.factors)
 
     def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """z with Lz = b, float64[n] or [n, k]: an upward accumulation."""
+        """z with Lz = b, float64[n] or [n, k]: an upward accumulation; raises as :meth:`solve`."""
         return self._solved(b, method, "forward")
 
     def backward(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation."""
+        """x with Lᵀx = b, float64[n] or [n, k]: a downward accumulation; raises as :meth:`solve`."""
         return self._solved(b, method, "backward")
 
     def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """x with Ax = b, float64[n] or [n, k]; raises BadLength or BadWeights."""
+        """x with Ax = b, float64[n] or [n, k]; raises BadArray, BadLength, BadWeights or BadChoice."""
         return self._solved(b, method, "solve")
 
     def _solved(self, b: Array, method: SolveMethod, what: str) -> Array:
         module_of(self.factors, b)
-        require_length("the right side", b, len(self.tree), "vertex")
+        require_length("the right side", b, len(self.tree), "vertex", columns=True)
+        require_choice("method", method, METHODS)
         if on_gpu(b) and b.dtype.kind in "iuf":
             if method not in self._passes:
                 self._passes[method] = load("langford.irregular.cuda.solve:passes_on_gpu")(self, method)
@@ -92,7 +108,7 @@ class TreeMatrix:
             if x is not None:
                 return x
         require_numbers("the right side", b)
-        x = np.array(b, np.float64, order="C").reshape(len(self.tree), -1)
+        x = np.array(b, np.float64, order="C").reshape(len(b), prod(b.shape[1:]))
         if what != "backward":
             self._accumulate(x, method, down=False)
         if what == "solve":

@@ -22,17 +22,17 @@ unit roundoff, γ(k) = k·u / (1 − k·u), and Σ|w| the sum of the absolute va
 - ``euler``: the same with 4n instead of 2n.
 
 Divided by the result, Σ|w| over the same set is its condition; what ``euler`` and ``preorder`` add to it is the
-share of the rest of the tree.  A product of k factors has the relative error γ(k) in ``levels`` and
-``compression``.
+share of the rest of the tree, and where that overflows they give NaN.  A product of k factors has the relative
+error γ(k) in ``levels`` and ``compression``.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from langford.irregular.arrays import Array, module_of, on_gpu, require_length, require_numbers
+from langford.irregular.arrays import Array, module_of, on_gpu, require_choice, require_length, require_numbers
 from langford.irregular.cpu.tree import (
     ADD,
     LARGEST,
@@ -52,7 +52,7 @@ TreefixMethod = Literal["auto", "levels", "euler", "preorder", "compression"]
 OPERATORS = {"add": ADD, "mul": MULTIPLY, "min": LEAST, "max": LARGEST, "xor": -1}
 UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
 INVERTIBLE = ("add", "mul", "xor")
-METHODS = ("auto", "levels", "euler", "preorder", "compression")
+METHODS = get_args(TreefixMethod)
 
 
 def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "auto") -> Array:
@@ -60,13 +60,15 @@ def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
 
     Args:
         tree: a forest.
-        values: of the vertices, integers or floats [n].
+        values: of the vertices, finite integers or floats [n].
         op: "add", "mul", "min", "max" or, for integers, "xor".
         method: one of the four above; "auto": ``levels`` on the CPU; on a GPU ``preorder`` for integers, where it
             applies, else ``compression``.
 
-    Returns an array of the values' type, [n].  Raises BadLength, BadWeights; NoInverse for ``euler`` and
-    ``preorder`` with an operator that has no inverse, with products of integers or with a factor of zero.
+    Returns an array of the values' type, [n].  Raises BadChoice, BadArray, BadLength; BadWeights for values that
+    are not finite, and for types besides integers and floats of 32 or 64 bits (a core takes integers of 8 and 16
+    bits too); NoInverse for ``euler`` and ``preorder`` with an operator that has no inverse, with products of
+    integers or with a factor of zero.
     """
     method = _checked(tree, values, op, method)
     if on_gpu(values):
@@ -110,16 +112,14 @@ def leaffix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
 
 
 def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
-    """The method to use; raises BadLength, BadWeights or NoInverse."""
-    if op not in OPERATORS:
-        raise BadWeights(f"{op!r} is no operator: choose one of {', '.join(OPERATORS)}")
-    if method not in METHODS:
-        raise NoInverse(f"{method!r} is no method: choose one of {', '.join(METHODS)}")
+    """The method to use; raises BadChoice, BadArray, BadLength, BadWeights or NoInverse."""
+    require_choice("operator", op, OPERATORS)
+    require_choice("method", method, METHODS)
     module_of(tree.above, values)
     require_length("values", values, len(tree), "vertex")
     require_numbers("values", values)
-    if values.ndim != 1:
-        raise BadWeights(f"values have shape {values.shape}: give one number per vertex")
+    if values.dtype == np.float16 or not values.dtype.isnative:
+        raise BadWeights(f"values are not combined as {values.dtype}: convert them to the floats of this machine")
     integers = values.dtype.kind in "iu"
     if op == "xor" and not integers:
         raise BadWeights("xor combines integers: convert the values, or choose another operator")

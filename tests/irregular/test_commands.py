@@ -124,6 +124,11 @@ def test_cycle(call: Call, tmp_path: Path) -> None:
     assert (told["value"], told["cycle"]) == ("9/2", [10, 20])
     file.write_text("0 0 7 2\n")
     assert "ratio: 7/2" in call("cycle", "edges.txt")[1]
+    for start, end in (("\ufeff", "\n"), ("", "\r\n"), ("", "\x0c\n"), ("  # remark\n\t", "")):
+        file.write_text(f"{start}1 1 2{end}", encoding="utf-8", newline="")
+        assert document(call("cycle", "edges.txt", "--json"))["value"] == "2"
+    file.write_text(f"0 0 0.5\n0 0 1{299 * '0'}\n")
+    assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
     file.write_text("0 0 0.5\n")
     assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
 
@@ -153,6 +158,7 @@ BAD = [
     ("farm --workers 0 --task-seconds 1", "not in the range"),
     ("cycle missing.txt", "does not exist"),
     ("cycle {file}", "line 2: 2 words"),
+    ("cycle /proc/self/mem", "cannot be read"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
     ("bfs --scale 27 --device cuda", "use --mpi, also with one GPU"),
@@ -177,6 +183,17 @@ BAD_FILES = [
     ("0 1 1e308\n1 0 1e308\n", "1e+300"),
     ("", "no cycle"),
     ("\x00\xff 1 2\n", "no vertex"),
+    ("1 2 3\x0b\n1 2\n", "line 2: 2 words"),
+    ("1,2,3\n", "line 1: 1 word; write"),
+    ("\u0663 2 3\n", "line 1: '\u0663' is no vertex"),
+    ("1 1 2\n1 1 \u0663\n", "line 2: '\u0663' is no number"),
+    ("1 1 1_000\n", "line 1: '1_000' is no number"),
+    ("1 1 +-3\n", "line 1: '+-3' is no number"),
+    ("1 1 2\n1 1 1e400\n", "line 2: '1e400' is inf"),
+    (f"1 1 0.5\n1 1 1{400 * '0'}\n", "line 2: '1000000000000000000000000000000000000000' is inf"),
+    (f"1 1 0.5\n1 1 1{5000 * '0'}\n", "finite numbers only"),
+    (f"1 1 1{299 * '0'}\n", "write it with a decimal point"),
+    ("1 1 1e200 1e-200\n", "other units"),
 ]
 
 
@@ -227,21 +244,40 @@ def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: in
 
 def test_a_killed_rank_ends_the_job(mpirun: Mpirun) -> None:
     process = mpirun(3, *SEARCH, "--scale", "14", "--roots", "100000")
-    deadline = time.monotonic() + 100
-    ranks: list[psutil.Process] = []
-    while len(ranks) < 3 and time.monotonic() < deadline:
-        time.sleep(0.2)
-        ranks = [
-            child for child in psutil.Process(process.pid).children(recursive=True) if "--roots" in _words(child)
-            and "langford" in _words(child) and child.name().startswith("python")
-        ]  # fmt: skip
-    assert len(ranks) == 3
+    ranks = _ranks_of(process, 3)
     time.sleep(1)
     ranks[1].send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert process.returncode != 0
     psutil.wait_procs(ranks, timeout=20)
     assert not any(rank.is_running() and rank.status() != psutil.STATUS_ZOMBIE for rank in ranks)
+
+
+def test_an_interruption_is_no_traceback(mpirun: Mpirun) -> None:
+    process = mpirun(2, *SEARCH, "--scale", "14", "--roots", "100000")
+    rank = _ranks_of(process, 2)[1]
+    deadline = time.monotonic() + 100
+    while rank.cpu_times().user < 3 and time.monotonic() < deadline:  # it searches by then
+        time.sleep(0.2)
+    rank.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "stopped by SIGINT" in errors
+    assert "Traceback" not in errors
+    assert process.returncode != 0
+
+
+def _ranks_of(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
+    """The ranks of a running mpirun, once all of them are there."""
+    deadline = time.monotonic() + 100
+    ranks: list[psutil.Process] = []
+    while len(ranks) < count and time.monotonic() < deadline:
+        time.sleep(0.2)
+        ranks = [
+            child for child in psutil.Process(process.pid).children(recursive=True) if "--roots" in _words(child)
+            and "langford" in _words(child) and child.name().startswith("python")
+        ]  # fmt: skip
+    assert len(ranks) == count
+    return ranks
 
 
 def _words(process: psutil.Process) -> list[str]:

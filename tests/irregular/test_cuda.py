@@ -179,6 +179,20 @@ def test_cycles_are_those_of_the_cpu(gpu: Gpu, kind: Any) -> None:
             assert answer.edges.tolist() == again.edges.tolist()
 
 
+@pytest.mark.parametrize("size", [1e-14, 1e14])
+def test_floats_of_any_size_have_the_same_best_cycle(gpu: Gpu, size: float) -> None:
+    random = np.random.default_rng(3)
+    graph = Graph.from_edges(100, *random.integers(0, 100, (2, 500)).astype(INT))
+    weights, times = random.integers(-100, 100, 500), random.integers(1, 5, 500)
+    ratio = float(cycle_ratio(graph, weights, times).value)
+    for answer, known in (
+        (optimum_on(gpu, graph, weights * size, times, DOUBLE), ratio * size),
+        (optimum_on(gpu, graph, weights, times * size, DOUBLE), ratio / size),
+    ):
+        assert answer.value == pytest.approx(known, rel=1e-12, abs=0)
+        answer.check()
+
+
 def test_the_best_of_many_components(gpu: Gpu) -> None:
     lengths = [1, 2, 3, 4, 5] * 60
     sources, targets = rings(lengths)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +20,7 @@ from langford.errors import CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
 from langford.irregular import sequential_cycles as sequential
 from langford.irregular.errors import (
+    BadArray,
     BadLength,
     BadScenario,
     BadWeights,
@@ -175,6 +178,44 @@ def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
     optimal.check()
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e-14, 1e14, 1e100])
+def test_floats_of_any_size_have_the_same_best_cycle(size: float) -> None:
+    graph, whole = random_graph(300, 1500, 3)
+    times = np.random.default_rng(4).integers(1, 5, graph.m)
+    mean, ratio = (answer.value for answer in (cycle_mean(graph, whole), cycle_ratio(graph, whole, times)))
+    for answer, exact, scale in (
+        (cycle_mean(graph, whole * size), mean, size),
+        (cycle_ratio(graph, whole * size, times), ratio, size),
+        (cycle_ratio(graph, whole, times * size), ratio, 1 / size),
+    ):
+        assert answer.value == pytest.approx(float(exact) * scale, rel=1e-12, abs=0)
+        answer.check()
+        with pytest.raises(CheckFailed):
+            replace(answer, potentials=answer.potentials * (1 - 1e-6)).check()
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", ">i4", "u8", "f2", "f4", ">f8"])
+def test_weights_and_times_of_any_type(kind: str) -> None:
+    graph, weights = random_graph(60, 240, 5, largest=90)
+    weights, times = np.abs(weights), np.random.default_rng(6).integers(1, 90, graph.m)
+    for answer, known in (
+        (cycle_mean(graph, weights.astype(kind)), cycle_mean(graph, weights)),
+        (cycle_ratio(graph, weights, times.astype(kind)), cycle_ratio(graph, weights, times)),
+        (cycle_ratio(graph, weights.astype(kind), times / 8), cycle_ratio(graph, weights * 8, times)),
+    ):
+        assert float(answer.value) == float(known.value)
+        answer.check()
+    thirds = (weights / 3).astype(kind)
+    cycle_mean(graph, thirds).check()
+    assert float(cycle_mean(graph, thirds).value) == float(cycle_mean(graph, thirds.astype(np.float64)).value)
+
+
+def test_whole_numbers_beside_floats_are_rounded_as_floats() -> None:
+    graph = Graph.from_edges(2, np.array([0, 1]), np.array([1, 0]))
+    cycle_ratio(graph, np.array([2**53 + 1, 1]), np.array([1.5, 0.5])).check()
+    cycle_ratio(graph, np.array([-128, -128], np.int8), np.array([0.3, 0.4])).check()
+
+
 def test_the_check_finds_what_is_wrong() -> None:
     graph, weights = random_graph(50, 200, 1)
     optimal = cycle_mean(graph, weights)
@@ -218,7 +259,14 @@ def test_bad_weights_and_times() -> None:
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
         (TooWide, "1e[+]300", lambda: cycle_mean(graph, np.array([1e308, 1e308]))),
+        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e-320, 1]))),
+        (TooWide, "other units", lambda: cycle_ratio(graph, whole, np.array([1e308, 1e308]))),
+        (BadWeights, "float128", lambda: cycle_mean(graph, whole.astype(np.longdouble))),
+        (BadArray, "list", lambda: cycle_ratio(graph, whole, [1, 2])),
+        (BadLength, "shape", lambda: cycle_mean(graph, whole[:, None])),
+        (BadLength, "shape", lambda: cycle_ratio(graph, whole, whole[:, None])),
         (BadWeights, "use cycle_mean", lambda: sequential.karp(graph, np.array([0.5, 1]))),
+        (BadWeights, "62 bits", lambda: sequential.yto(graph, np.array([-(2**63), 1]))),
     ]
     for kind, message, call in refused:
         with pytest.raises(kind, match=message):
@@ -313,8 +361,32 @@ def test_bad_scenarios() -> None:
         client_server([Scenario(1, [], {0})] * 2, server=True)
     with pytest.raises(BadScenario, match="does not have"):
         client_server([Scenario(1, [], {1})], server=True)
-    with pytest.raises(TooLarge, match="bytes"):
+    with pytest.raises(BadScenario, match=r"weight 1\.5 and time 1: give whole numbers"):
+        client_server([Scenario(1, [Transition(0, 0, 1.5)])], server=False)  # type: ignore[arg-type]
+    with pytest.raises(BadScenario, match="62 bits"):
+        client_server([Scenario(1, [Transition(0, 0, 1, 2**70)])], server=False)
+    with pytest.raises(TooLarge, match=r"bytes.*a smaller one"):
         client_server([scenario(1)] * 25, server=False)
+
+
+def test_a_client_of_many_states() -> None:
+    states = 2**15 + 1
+    system = client_server([Scenario(states, [Transition(k, (k + 1) % states, k) for k in range(states)])], False)
+    assert system.client_states[:, 0].tolist() == list(range(states))
+    assert cycle_mean(system.graph, system.weights).value == Fraction(states - 1, 2)
+
+
+def test_a_system_needs_no_more_memory_than_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    module = importlib.import_module("langford.irregular.client_server")
+    monkeypatch.setattr(module, "require_memory", lambda what, needed, present: asked.append(needed))
+    for server in (False, True):
+        client_server([scenario(1)], server)
+        tracemalloc.start()
+        client_server([scenario(seed) for seed in range(7)], server)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert asked[-1] / 4 < peak < asked[-1]
 
 
 # -- event graphs -----------------------------------------------------------------------------
@@ -366,6 +438,17 @@ def test_the_period_is_that_of_a_simulation(arcs: list[tuple[int, int, int, int]
         assert set(period.critical) <= set(graph.events)
 
 
+def test_events_are_listed_once_for_a_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, listed = EventGraph(), []
+    for event in range(100):
+        graph.add(f"{event}", f"{(event + 1) % 100}", 1, tokens=1)
+    names = graph.events
+    monkeypatch.setattr(EventGraph, "events", property(lambda graph: listed.append(graph) or names))
+    assert sorted(graph.period().critical) == sorted(names)
+    # A list of all of them for each of the cycle's would take a minute for a farm of 50,000 workers.
+    assert len(listed) == 1
+
+
 def test_decimal_delays_are_exact() -> None:
     graph = EventGraph()
     graph.add("ask", "answer", 0.1)
@@ -374,8 +457,19 @@ def test_decimal_delays_are_exact() -> None:
     assert graph.period().critical in (["ask", "answer"], ["answer", "ask"])
     with pytest.raises(BadWeights, match="finite"):
         graph.add("ask", "answer", float("nan"))
+    with pytest.raises(BadWeights, match="finite"):
+        graph.add("ask", "answer", "1/0")  # type: ignore[arg-type]
     with pytest.raises(BadScenario, match="not negative"):
         graph.add("ask", "answer", -1)
+    for tokens in (1.5, 2**63):
+        with pytest.raises(BadScenario, match="whole number of up to 62 bits"):
+            graph.add("ask", "answer", 1, tokens)  # type: ignore[arg-type]
+    for delays in ((1 / 3, 1e5 / 7), (1.5, 3e18)):
+        wide = EventGraph()
+        wide.add("ask", "answer", delays[0], 1)
+        wide.add("answer", "ask", delays[1], 2**40)
+        with pytest.raises(TooWide, match="round"):
+            wide.period()
     graph.add("a", "b", 1)
     graph.add("b", "a", 1)
     with pytest.raises(ZeroTime, match=r"cycle through [ab] has no token"):

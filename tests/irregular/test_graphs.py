@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -14,12 +17,14 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from jobs.graph500 import graph500_on_ranks
 from langford.errors import CheckFailed
-from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker
-from langford.irregular.errors import BadArray, BadGraph, BadRoot, TooLarge
+from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker, search_states
+from langford.irregular.errors import BadArray, BadChoice, BadGraph, BadLength, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
+from langford.irregular.memory import present_bytes
 from langford.irregular.partition import Grid, PartitionedGraph
 from langford.irregular.rows import cuts, sorted_rows
+from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
 
 DIRECTIONS = ["auto", "down", "up"]
@@ -183,6 +188,23 @@ def test_broken_rules_are_found_out(rule: int, parent: list[int], depth: Any, ex
     assert rule in RULES
 
 
+def test_trees_are_not_checked_against_what_is_no_list_of_edges() -> None:
+    sources, targets = PATH
+    parent = np.array([0, 0, 1, 2, 3])
+    refused: list[tuple[type[Exception], str, Any]] = [
+        (BadGraph, "source 9 is no vertex", lambda: check_bfs(sources + 6 * (sources == 3), targets, 0, parent)),
+        (BadGraph, "target -4 is no vertex", lambda: check_bfs(sources, -targets, 0, parent)),
+        (BadLength, "one per source", lambda: check_bfs(sources[:1], targets, 0, parent)),
+        (BadArray, "sources must be one row", lambda: check_bfs(sources * 1.0, targets, 0, parent)),
+        (BadArray, "parent must be one row", lambda: check_bfs(sources, targets, 0, parent[:, None])),
+        (BadArray, "list", lambda: check_bfs(sources, targets, 0, parent, [0, 1, 2, 3, 4])),
+        (BadLength, "depth has shape", lambda: check_bfs(sources, targets, 0, parent, np.zeros((5, 5)))),
+    ]
+    for kind, message, call in refused:
+        with pytest.raises(kind, match=message):
+            call()
+
+
 def test_a_correct_tree_passes_and_its_edges_count_multiples_and_loops() -> None:
     sources, targets = np.array([0, 0, 1, 1, 3, 4]), np.array([1, 1, 1, 2, 4, 4])
     assert check_bfs(sources, targets, 0, np.array([0, 0, 1, -1, -1]), np.array([0, 1, 2, -1, -1])) == 4
@@ -284,6 +306,15 @@ def test_bad_arrays_edges_roots_and_scales() -> None:
         graph500(40)
     with pytest.raises(BadGraph, match="scale"):
         kronecker(49)
+    with pytest.raises(BadGraph, match="-1 vertices"):
+        Graph.from_edges(-1, np.zeros(0, int), np.zeros(0, int))
+    with pytest.raises(BadChoice, match="'sideways' is no direction: choose one of auto, down, up"):
+        bfs(empty, 0, "sideways")  # type: ignore[arg-type]
+    for call in (kronecker, graph500):
+        with pytest.raises(BadChoice, match="'gpu' is no device"):
+            call(3, device="gpu")
+    with pytest.raises(BadChoice, match="no device"):
+        search_states(Problem.langford(4), device="CUDA")
     with pytest.raises(BadGraph, match="no vertex has an edge"):
         graph500(0)
 
@@ -324,6 +355,65 @@ def test_the_protocol_is_the_same_on_any_number_of_ranks() -> None:
     for outcome in on_threads(6, lambda world: graph500_on_ranks(world, 8, roots=4)):
         for search, known in zip(outcome.searches, alone.searches, strict=True):
             assert (search.root, search.edges, search.frontiers) == (known.root, known.edges, known.frontiers)
+
+
+@pytest.mark.parametrize(
+    ("line", "group", "limit", "used", "cached"),
+    [
+        ("0::/batch/job", "sys/fs/cgroup/batch", "memory.max", "memory.current", "inactive_file"),
+        ("0::/batch", "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+        (
+            "4:cpu,memory:/batch/job", "sys/fs/cgroup/memory/batch", "memory.limit_in_bytes",
+            "memory.usage_in_bytes", "total_inactive_file",
+        ),
+    ],
+)  # fmt: skip
+def test_memory_is_what_the_narrowest_group_leaves(
+    line: str, group: str, limit: str, used: str, cached: str, tmp_path: Path
+) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 8000 kB\n")
+    assert present_bytes(tmp_path) == 8000 * 1024
+    (tmp_path / "proc/self/cgroup").write_text(f"9:cpuset:/\n{line}\n")
+    assert present_bytes(tmp_path) == 8000 * 1024
+    folder = tmp_path / group
+    folder.mkdir(parents=True)
+    (folder / used).write_text("4000000\n")
+    (folder / "memory.stat").write_text(f"anon 5\n{cached} 1000\n")
+    for text, left in (
+        ("5000000\n", 1_001_000),
+        ("3000000\n", 0),
+        ("max\n", 8000 * 1024),
+        (f"{2**63}\n", 8000 * 1024),
+    ):
+        (folder / limit).write_text(text)
+        assert present_bytes(tmp_path) == left
+    assert 0 < present_bytes() < 2**50
+
+
+@pytest.mark.parametrize(("scale", "edgefactor"), [(14, 16), (11, 128), (16, 1)])
+@pytest.mark.parametrize("ranks", [0, 1, 3])
+def test_the_protocol_needs_no_more_memory_than_it_asks_for(
+    ranks: int, scale: int, edgefactor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(scale: int) -> None:
+        if ranks:
+            on_threads(ranks, lambda world: graph500_on_ranks(world, scale, 1, edgefactor, ranks_here=ranks))
+        else:
+            graph500(scale, 1, edgefactor)
+
+    asked: list[int] = []
+    for name in ("jobs.graph500", "langford.irregular.graph500", "langford.irregular.kronecker"):
+        monkeypatch.setattr(
+            importlib.import_module(name), "require_memory", lambda what, needed, present: asked.append(needed)
+        )
+    run(6)  # compiles
+    asked.clear()
+    tracemalloc.start()
+    run(scale)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(asked) / 4 < peak < max(asked)
 
 
 def test_every_vertex_has_one_owner() -> None:

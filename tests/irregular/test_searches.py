@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import importlib
+import tracemalloc
 from math import sqrt
 from typing import Any
 
@@ -92,6 +94,33 @@ def test_children_without_a_kernel_are_those_of_the_kernel(problem: Problem) -> 
         below = feasible(frees, difference, problem.copies, shapes)
         assert children_of_words(frees, fitting, shapes[difference]).tolist() == below.tolist()
         frees = below
+
+
+@pytest.mark.parametrize(("problem", "depth"), [(Problem.langford(12), None), (Problem.langford(34), 4)])
+def test_states_need_no_more_memory_than_they_ask_for(
+    problem: Problem, depth: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_states(problem, depth)  # compiles
+    module = importlib.import_module("langford.irregular.search_states")
+    asked: list[tuple[int, int]] = []
+    excess: list[float] = []
+
+    def look(what: str, needed: int, present: int) -> None:
+        close()
+        asked.append((needed, tracemalloc.get_traced_memory()[0]))
+        tracemalloc.reset_peak()
+
+    def close() -> None:
+        if asked and asked[-1][0] > 10**7:
+            excess.append((tracemalloc.get_traced_memory()[1] - asked[-1][1]) / asked[-1][0])
+
+    monkeypatch.setattr(module, "require_memory", look)
+    tracemalloc.start()
+    search_states(problem, depth)
+    close()
+    tracemalloc.stop()
+    assert excess
+    assert 0.2 < max(excess) < 1
 
 
 @pytest.mark.gpu

@@ -20,13 +20,18 @@ SCALE, EDGEFACTOR = 26, 40
 pytestmark = pytest.mark.gpu
 
 
-@pytest.fixture(params=[16])
-def xp(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """CuPy, on a GPU with so many GB of free memory."""
+@pytest.fixture(scope="module")
+def cupy() -> Any:
+    """CuPy, where there is a GPU."""
     try:
-        cupy = gpu_by_number(0).xp
+        return gpu_by_number(0).xp
     except NoGpu as error:
         pytest.skip(f"needs a GPU: {error}")
+
+
+@pytest.fixture(params=[16])
+def xp(cupy: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """CuPy, on a GPU with that many GB of free memory."""
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
     if free_bytes() < request.param * 10**9:
@@ -36,7 +41,7 @@ def xp(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def parent() -> Any:
+def parent(cupy: Any) -> Any:
     """Labels without order, so that a parent may come after its children."""
     grown = random_tree(VERTICES)
     labels = np.random.default_rng(1).permutation(VERTICES).astype(grown.dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -65,11 +64,23 @@ def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any
             assert gpu.on_host(by_scans(gpu, there, gpu.put(values, LONG), op, by_tour, down)).tolist() == known
 
 
+class Moved:
+    """A tree that a core has ordered, as a device reads it."""
+
+    above: Any
+
+    def __init__(self, gpu: Gpu, tree: Tree) -> None:
+        self.height = tree.height
+        for name in ("above", "order", "depth", "size", "preorder"):
+            setattr(self, name, gpu.put(getattr(tree, name), tree.above.dtype))
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+
 def on_device(gpu: Gpu, tree: Tree) -> tuple[GpuTree, list[Passes]]:
     """What the device reads of a tree that a core has ordered, and its steps by levels and by compression."""
-    moved = copy(tree)
-    for name in ("above", "_indptr", "_children", "_order", "_depth", "_size", "_preorder"):
-        setattr(moved, name, gpu.put(getattr(tree, name), tree.above.dtype))
+    moved = Moved(gpu, tree)
     there = GpuTree(gpu, moved)
     return there, [there.passes(moved, method) for method in ("levels", "compression")]
 
@@ -95,9 +106,11 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
             for down, fix in ((True, irregular.rootfix), (False, irregular.leaffix)):
                 # Sums of small whole numbers are exact in every type.
                 known = fix(tree, values, "add", "levels").tolist()
-                for by_tour in (True, False):
-                    result = by_scans(gpu, there, gpu.put(values, kind), "add", by_tour, down)
-                    assert gpu.on_host(result).tolist() == known
+                # The same values again one place after a border of packs.
+                for begin in (gpu.put(values, kind), gpu.put(np.append(99, values), kind)[1:]):
+                    for by_tour in (True, False):
+                        result = by_scans(gpu, there, begin, "add", by_tour, down)
+                        assert gpu.on_host(result).tolist() == known
 
 
 @pytest.mark.parametrize("whole", [0, 7, 39, 139])

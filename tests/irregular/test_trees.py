@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from langford.irregular import Tree, TreeMatrix, leaffix, rootfix, search_states
 from langford.irregular.compression import best_offset, compress
-from langford.irregular.errors import BadArray, BadLength, BadTree, BadWeights, NoInverse, ZeroPivot
+from langford.irregular.errors import BadArray, BadChoice, BadLength, BadTree, BadWeights, NoInverse, ZeroPivot
 from langford.irregular.tree import broom, chain, euler_tour, list_rank, random_tree, star
 from langford.problem import Problem
 
@@ -166,6 +166,20 @@ def test_products_of_floats_by_every_method() -> None:
                 assert result == pytest.approx([float(value) for value in truth], rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "u8"])
+def test_integers_of_any_size_wrap_as_their_type_does(kind: str) -> None:
+    parent, limits = SHAPES["forest"], np.iinfo(kind)
+    # Read-only, and not side by side.
+    values = np.random.default_rng(4).integers(limits.min, limits.max, 2 * len(parent), kind, endpoint=True)[::2]
+    values.flags.writeable = False
+    for op in PYTHON:
+        truth = [[value % 2**limits.bits for value in row] for row in expected(parent, values.tolist(), op)]
+        for method in methods_for(op, floats=False):
+            results = [fix(Tree(parent), values, op, method) for fix in (rootfix, leaffix)]  # type: ignore[arg-type]
+            assert [[value % 2**limits.bits for value in result.tolist()] for result in results] == truth
+            assert all(result.dtype == kind for result in results)
+
+
 def test_a_chain_of_a_million() -> None:
     n = 10**6
     tree = Tree(chain(n))
@@ -227,6 +241,26 @@ def matrix_of(seed: int, parent: Any) -> tuple[TreeMatrix, Any]:
     return TreeMatrix(parent, diagonal, edge), dense
 
 
+@pytest.mark.parametrize("method", ["compression", "levels"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (0, 0)])
+def test_a_matrix_without_vertices(method: Any, shape: tuple[int, ...]) -> None:
+    matrix, _ = matrix_of(4, SHAPES["none"])
+    for solve in (matrix.solve, matrix.forward, matrix.backward):
+        assert solve(np.empty(shape), method).shape == shape
+
+
+@pytest.mark.parametrize("method", ["compression", "levels"])
+@pytest.mark.parametrize("kind", ["u1", ">i4", "f2", "f4", ">f8"])
+def test_right_sides_of_any_type_and_order(method: Any, kind: str) -> None:
+    matrix, dense = matrix_of(4, SHAPES["forest"])
+    b = np.arange(60).reshape(10, 6).astype(kind)
+    b.flags.writeable = False
+    for right in (np.asfortranarray(b), b[:, ::2], b[:, 0]):
+        x = matrix.solve(right, method)
+        assert x.dtype == np.float64
+        assert x == pytest.approx(np.linalg.solve(dense, right.astype(float)), rel=1e-9)
+
+
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "none"])
 @pytest.mark.parametrize("method", ["compression", "levels"])
 def test_solutions_are_those_of_a_dense_solver(shape: str, method: Any) -> None:
@@ -259,6 +293,12 @@ def test_a_zero_pivot_is_named() -> None:
         TreeMatrix(np.array([0, 0, 1]), np.ones(2), np.ones(3))
     with pytest.raises(BadWeights, match="diagonal number 1 is nan"):
         TreeMatrix(np.array([0, 0]), np.array([1, np.nan]), np.ones(2))
+    with pytest.raises(BadWeights, match="pivot of vertex 0 passes"):
+        TreeMatrix(np.array([0, 0]), np.array([1, 1e-300]), np.array([0, 1e200]))
+    with pytest.raises(BadLength, match="edge has shape"):
+        TreeMatrix(np.array([0, 0]), np.ones(2), np.ones((2, 2)))
+    with pytest.raises(BadChoice, match="'fast' is no method"):
+        matrix_of(4, SHAPES["one"])[0].solve(np.ones(1), "fast")  # type: ignore[arg-type]
 
 
 # -- bad input --------------------------------------------------------------------------------
@@ -286,9 +326,13 @@ def test_values_and_methods_that_do_not_fit() -> None:
         (BadWeights, "values number 1 is nan", lambda: leaffix(tree, np.array([0, np.nan, 0]), "add")),
         (BadWeights, "xor combines integers", lambda: rootfix(tree, real, "xor")),
         (BadWeights, "complex128", lambda: rootfix(tree, real + 0j, "add")),
-        (BadWeights, "no operator", lambda: rootfix(tree, whole, "plus")),  # type: ignore[arg-type]
-        (BadWeights, "one number per vertex", lambda: rootfix(tree, np.ones((3, 2)), "add")),
-        (NoInverse, "no method", lambda: rootfix(tree, whole, "add", "fast")),  # type: ignore[arg-type]
+        (BadChoice, "no operator", lambda: rootfix(tree, whole, "plus")),  # type: ignore[arg-type]
+        (BadLength, "one per vertex", lambda: rootfix(tree, np.ones((3, 2)), "add")),
+        (BadChoice, "no method", lambda: rootfix(tree, whole, "add", "fast")),  # type: ignore[arg-type]
+        (BadWeights, ">i8", lambda: rootfix(tree, whole.astype(">i8"), "add")),
+        (BadWeights, ">f8", lambda: leaffix(tree, real.astype(">f8"), "add", "preorder")),
+        (BadWeights, "float16", lambda: rootfix(tree, real.astype(np.float16), "add")),
+        (BadWeights, "float128", lambda: rootfix(tree, real.astype(np.longdouble), "add")),
         (NoInverse, "max has no inverse", lambda: rootfix(tree, whole, "max", "euler")),
         (NoInverse, "min has no inverse", lambda: leaffix(tree, whole, "min", "preorder")),
         (NoInverse, "product of integers", lambda: leaffix(tree, whole, "mul", "euler")),

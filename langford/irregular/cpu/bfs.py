@@ -10,7 +10,7 @@ from langford.irregular.cpu.compiled import kernel
 DOWN, UP, AUTO = 0, 1, 2
 # A level goes from below when its edges are more than 1/15 of those not yet looked at, and from above again when
 # the frontier is less than 1/18 of the vertices (Beamer, Asanović, Patterson 2012, with the constants of GAP).
-_EDGES_SHARE, _VERTICES_SHARE = 15, 18
+EDGES_SHARE, VERTICES_SHARE = 15, 18
 
 
 @njit(cache=True)
@@ -75,9 +75,9 @@ def search(indptr, indices, back_indptr, back_indices, root, direction, parent, 
     below, prepared, count = direction == UP, False, 0
     while size > 0:
         if direction == AUTO:
-            if not below and ahead > unseen // _EDGES_SHARE:
+            if not below and ahead > unseen // EDGES_SHARE:
                 below = True
-            elif below and size < before and size < n // _VERTICES_SHARE:
+            elif below and size < before and size < n // VERTICES_SHARE:
                 # The bitmap becomes a queue.
                 below, begin, end = False, 0, 0
                 for word in range(words):

@@ -93,7 +93,7 @@ def improve(
     numerators,
     denominators,
     active,
-    tolerance,
+    tolerances,
     backwards,
     distance,
     policy,
@@ -101,7 +101,7 @@ def improve(
     """Choose for every vertex of an active component the edge that leads to a leader the shortest way.
 
     In the order of the vertices, or ``backwards``.  ``active`` [components] is left with those in which a choice
-    changed by more than ``tolerance``.
+    changed, by more than their ``tolerances`` [components].
     """
     still = np.zeros(active.size, np.bool_)
     for place in range(policy.size):
@@ -110,7 +110,7 @@ def improve(
         if policy[vertex] < 0 or not active[label]:
             continue
         numerator, denominator = numerators[label], denominators[label]
-        best, choice = distance[vertex] - tolerance, policy[vertex]
+        best, choice = distance[vertex] - tolerances[label], policy[vertex]
         for edge in range(indptr[vertex], indptr[vertex + 1]):
             length = distance[targets[edge]] + cost(weights[edge], times[edge], numerator, denominator)
             if length < best:

@@ -34,11 +34,6 @@ template <class T> static inline T atomicMax(T *at, T value) {
     if (value > old) *at = value;
     return old;
 }
-template <class T> static inline T atomicXor(T *at, T value) {
-    T old = *at;
-    *at ^= value;
-    return old;
-}
 #else
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #endif

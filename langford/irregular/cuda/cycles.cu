@@ -214,15 +214,21 @@ __device__ bool measure(const Policy &policy, Ways ways, const VERTEX *best, con
     return wide;
 }
 
-// Each vertex chooses the edge over which it is nearest, if that is nearer by more than `tolerance`; returns whether
-// a thread's vertex did.
-__device__ bool improve(const Policy &policy, const WEIGHT *ratios, WEIGHT tolerance, const WEIGHT *distance,
+// By how much nearer a vertex must be to choose another edge: of floats a share of what edges may cost at this ratio.
+__device__ inline WEIGHT tolerance_at(WEIGHT ratio, const double *sizes) {
+    const double size = ratio < 0 ? -double(ratio) : double(ratio);
+    return WHOLE ? WEIGHT(0) : WEIGHT(sizes[0] * (sizes[1] + size * sizes[2]));
+}
+
+// Each vertex chooses the edge over which it is nearest, if that is nearer by more than the tolerance; returns
+// whether a thread's vertex did.
+__device__ bool improve(const Policy &policy, const WEIGHT *ratios, const double *sizes, const WEIGHT *distance,
                         WEIGHT *nearer) {
     bool any = false;
     EACH(vertex, policy.n) {
         const VERTEX label = policy.labels[vertex];
         const WEIGHT numerator = ratios[2 * label], denominator = ratios[2 * label + 1], now = distance[vertex];
-        WEIGHT best = now - tolerance;
+        WEIGHT best = now - tolerance_at(numerator, sizes);
         i64 choice = -1;
         for (i64 edge = policy.indptr[vertex]; edge < policy.indptr[vertex + 1]; edge++) {
             const WEIGHT length = distance[policy.targets[edge]] +
@@ -243,10 +249,11 @@ __device__ bool improve(const Policy &policy, const WEIGHT *ratios, WEIGHT toler
 // Up to `rounds` rounds.  Every leader of a cycle has distance 0, whichever cycle is the best of its component.  The
 // ratios sink until no choice changes, and then the distances prove them (howard.py).
 //
-// sizes: tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per component
-// the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when it was
-// seen, since the policy may leave it for another that is as good.  top: of all components the one with the least
-// ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62 bits.
+// sizes: share of the tolerance, heaviest weight, longest time.  best: leaders, one per component.  roots, ratios: per
+// component the leader of the best cycle so far, −1 at first, and its numerator and denominator; kept: the policy when
+// it was seen, since the policy may leave it for another that is as good.  top: of all components the one with the
+// least ratio, −1 at first.  record: rounds so far, whether no choice changed, whether a distance needs more than 62
+// bits.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
 iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr, const VERTEX *targets,
         const WEIGHT *weights, const WEIGHT *times, const VERTEX *labels, const double *sizes, i64 *chosen,
@@ -281,9 +288,8 @@ iterate(i64 n, i64 components, i64 timed, i64 rounds, const i64 *indptr, const V
         }
         if (wide) return;
         // There and back: what the second sweep saves in rounds is more than it takes.
-        const WEIGHT tolerance = WEIGHT(sizes[0]);
-        changed = any_of_all(gate, improve(policy, ratios, tolerance, distance, nearer));
-        if (changed) any_of_all(gate, improve(policy, ratios, tolerance, nearer, distance));
+        changed = any_of_all(gate, improve(policy, ratios, sizes, distance, nearer));
+        if (changed) any_of_all(gate, improve(policy, ratios, sizes, nearer, distance));
         if (first_thread) record[1] = !changed;
     }
 }

@@ -11,7 +11,7 @@ from langford.irregular.components import Components
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
 from langford.irregular.graph import Graph
-from langford.irregular.policies import LARGEST, PATIENCE, InnerEdges, Optimum, WideDistance, largest, tolerance_of
+from langford.irregular.policies import LARGEST, PATIENCE, TOLERANCE, InnerEdges, Optimum, WideDistance, largest
 
 
 def iteration_on_gpu(graph: Graph, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
@@ -72,7 +72,7 @@ class GpuIteration:
         heaviest, longest = largest(edges.weights), 1 if edges.times is None else largest(edges.times)
         if exact and n * max(heaviest, longest) >= LARGEST:
             raise WideDistance
-        sizes = gpu.put([tolerance_of(exact, heaviest, longest), heaviest, longest], np.float64)
+        sizes = gpu.put([TOLERANCE, heaviest, longest], np.float64)
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
         best, roots, top = xp.empty(count, vertex), xp.full(count, -1, vertex), xp.full(1, -1, vertex)
         kept, record = gpu.zeros(n, np.int64), gpu.zeros(3, np.int64)

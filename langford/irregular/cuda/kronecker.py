@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.arrays import Array, require_memory
+from langford.irregular.arrays import Array
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.kronecker import edges_bytes, require_scale, thresholds, vertex_type
+from langford.irregular.memory import require_memory
 
 
 def kronecker_on_gpu(scale: int, edgefactor: int, seed: int) -> tuple[Array, Array]:

@@ -69,7 +69,8 @@ class PartitionedOnGpu:
     def search(self, root: int, direction: Direction = "auto") -> tuple[Array, list[Level]]:
         """The parents of this rank's chunk (PartitionedOnGpu.gather makes them whole), and the levels.
 
-        Every rank calls this.  The first level goes from above, whatever its edges, unless the direction is "up".
+        Every rank calls this.  The first level goes from above, however many edges it has, unless the direction
+        is "up".
         The host looks whether the search is over only after as many levels as the shortest one had.
 
         Raises BadRoot.

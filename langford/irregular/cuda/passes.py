@@ -42,7 +42,7 @@ class Passes:
 
 
 def packed(gpu: Gpu, vertices: int, steps: list[Step]) -> Passes:
-    """The steps of a tree of so many vertices."""
+    """The steps of a tree of that many vertices, packed."""
     kind = offset_type(vertices)
     ends = np.cumsum([0] + [len(step.targets) for step in steps])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from langford.irregular.arrays import Array, stable_order
 from langford.irregular.cuda.bfs import depths
 from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.tree import tour_of
 
 
 def rank(gpu: Gpu, following: Array) -> Array:
@@ -59,7 +59,7 @@ def orders(gpu: Gpu, above: Array) -> Orders:
     by_parent = others[stable_order(above[others])].astype(kind)
     indptr = xp.searchsorted(above[by_parent], xp.arange(n + 1)).astype(kind)
     depth = depths(gpu, above)
-    following = _tour(xp, above, indptr, by_parent)
+    following = tour_of(above, indptr, by_parent)
     place = rank(gpu, following)
     opened, closed = place[:n], place[n:]
     size = ((closed - opened + 1) // 2).astype(kind)
@@ -67,23 +67,6 @@ def orders(gpu: Gpu, above: Array) -> Orders:
     # Breadth first: levels, within a level the children of earlier vertices first.
     order = xp.lexsort(xp.stack([preorder, depth])).astype(kind)
     return Orders(-1, indptr, by_parent, order, depth, size, preorder)
-
-
-def _tour(xp: Any, above: Array, indptr: Array, children: Array) -> Array:
-    """The Euler tour as in langford.irregular.tree.euler_tour."""
-    n = len(above)
-    following = xp.empty(2 * n, np.int64)
-    following[:n] = n + xp.arange(n)
-    inner = xp.flatnonzero(indptr[1:] > indptr[:-1])
-    following[inner] = children[indptr[inner]]
-    parents = above[children]
-    following[n + children] = n + parents
-    siblings = xp.flatnonzero(parents[1:] == parents[:-1])
-    following[n + children[siblings]] = children[siblings + 1]
-    ends = xp.flatnonzero(above == xp.arange(n))
-    following[n + ends[:-1]] = ends[1:]
-    following[n + ends[-1:]] = n + ends[-1:]
-    return following
 
 
 def level_bounds(gpu: Gpu, depth: Array, order: Array) -> NDArray[np.int64]:

@@ -65,30 +65,37 @@ __device__ inline VALUE left(int op, VALUE whole, VALUE part) {
 
 // Vertices that a thread reads at a time, all_threads() apart: so many loads are under way.
 constexpr int SOME = 4;
-#define EACH_OF_SOME(first, count) for (i64 first = this_thread(); first < (count); first += SOME * all_threads())
+
+// out[v] = read(first, second) of all vertices; places_of(v, first, second) tells from where.
+template <class Places, class Read>
+__device__ inline void read_all(i64 n, VALUE *out, Places places_of, Read read) {
+    for (i64 begin = this_thread(); begin < n; begin += SOME * all_threads()) {
+        i64 first[SOME], second[SOME];
+        VALUE results[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = begin + k * all_threads();
+            places_of(vertex < n ? vertex : 0, first[k], second[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < SOME; k++) results[k] = read(first[k], second[k]);
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const i64 vertex = begin + k * all_threads();
+            if (vertex < n) out[vertex] = results[k];
+        }
+    }
+}
 
 // Of each vertex what its subtree has, from the sums in preorder, or along the tour.
 extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                          const VERTEX *__restrict__ size, const VERTEX *__restrict__ depth,
                                          const VALUE *__restrict__ sums, VALUE *__restrict__ out) {
-    EACH_OF_SOME(first, n) {
-        i64 begin[SOME], end[SOME];
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = first + k * all_threads(), known = vertex < n ? vertex : 0;
-            const i64 at = renamed ? i64(number[known]) : known, below = size[known];
-            begin[k] = by_tour ? 2 * at - depth[known] : at;
-            end[k] = by_tour ? begin[k] + 2 * below - 1 : at + below;
-        }
-        VALUE results[SOME];
-#pragma unroll
-        for (int k = 0; k < SOME; k++) results[k] = left(op, sums[end[k]], sums[begin[k]]);
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = first + k * all_threads();
-            if (vertex < n) out[vertex] = results[k];
-        }
-    }
+    read_all(n, out, [=](i64 vertex, i64 &begin, i64 &end) {
+        const i64 at = renamed ? i64(number[vertex]) : vertex, below = size[vertex];
+        begin = by_tour ? 2 * at - depth[vertex] : at;
+        end = by_tour ? begin + 2 * below - 1 : at + below;
+    }, [=](i64 begin, i64 end) { return left(op, sums[end], sums[begin]); });
 }
 
 // Of each vertex what the path from its root has: along the tour the sum as it is entered, in preorder what has
@@ -96,23 +103,11 @@ extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed
 extern "C" __global__ void read_paths(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                       const VERTEX *__restrict__ depth, const VALUE *__restrict__ sums,
                                       const VALUE *__restrict__ closed, VALUE *__restrict__ out) {
-    EACH_OF_SOME(first, n) {
-        i64 at[SOME], above[SOME];
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = first + k * all_threads(), known = vertex < n ? vertex : 0;
-            at[k] = renamed ? i64(number[known]) : known;
-            above[k] = depth[known];
-        }
-        VALUE results[SOME];
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            results[k] = by_tour ? sums[2 * at[k] - above[k] + 1] : left(op, sums[at[k] + 1], closed[at[k] - above[k]]);
-        }
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = first + k * all_threads();
-            if (vertex < n) out[vertex] = results[k];
-        }
-    }
+    read_all(n, out, [=](i64 vertex, i64 &entered, i64 &left_before) {
+        const i64 at = renamed ? i64(number[vertex]) : vertex, above = depth[vertex];
+        entered = by_tour ? 2 * at - above + 1 : at + 1;
+        left_before = at - above;
+    }, [=](i64 entered, i64 left_before) {
+        return by_tour ? sums[entered] : left(op, sums[entered], closed[left_before]);
+    });
 }

@@ -1,0 +1,62 @@
+"""How much memory there is, and the refusal of what needs more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from langford.irregular.errors import TooLarge
+
+
+def present_bytes(root: Path = Path("/")) -> int:
+    """Memory that this process can still get from its machine, and from the control groups that it is in, in bytes.
+
+    ``root``: where Linux has /proc and /sys.
+    """
+    meminfo = root / "proc/meminfo"
+    available = _entry(meminfo, "MemAvailable:") if meminfo.exists() else None
+    if available is None:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(0, min([available * 1024, *_left_in_groups(root)]))
+
+
+def require_memory(what: str, needed: int, present: int) -> None:
+    """Raises TooLarge when ``needed`` bytes are more than are present."""
+    if needed > present:
+        raise TooLarge(
+            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller one, or another machine"
+        )
+
+
+def _left_in_groups(root: Path) -> Iterator[int]:
+    """What is left in each control group that has a limit, in bytes: batch systems and containers set them."""
+    groups = root / "proc/self/cgroup"
+    for line in groups.read_text().splitlines() if groups.exists() else []:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            top = root / "sys/fs/cgroup"
+            limit, used, cached = "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            top = root / "sys/fs/cgroup/memory"
+            limit, used, cached = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+        else:
+            continue
+        group = top / path.lstrip("/")
+        for folder in (group, *group.parents):
+            # A group without a limit says "max"; in a container the lower ones may not be there.
+            with suppress(OSError, ValueError):
+                most, taken = (int((folder / name).read_text()) for name in (limit, used))
+                yield most - taken + (_entry(folder / "memory.stat", cached) or 0)
+            if folder == top:
+                break
+
+
+def _entry(file: Path, name: str) -> int | None:
+    """The number behind a name in a file of such lines."""
+    for line in file.read_text().splitlines():
+        words = line.split()
+        if words[:1] == [name]:
+            return int(words[1])
+    return None
