@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
 from db import dialects
 from db.dialects import BUSY_SECONDS
@@ -162,7 +162,8 @@ def _engine_of(where: str, create: bool) -> Engine:
 
 def _place_of(url: URL) -> Place | None:
     """The place of a ledger's file; None where a server keeps it, or where nobody changes the file."""
-    in_file = url.get_backend_name() == "sqlite" and "immutable" not in url.query
+    # An archive is opened by a URI, and so is what has its own.
+    in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
     return Place(Path(url.database)) if in_file and url.database else None
 
 
@@ -226,7 +227,9 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if "locked" in reason:
         return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
-    if isinstance(error, OperationalError) or error.statement is None:  # without one the address itself is wrong
+    # What the driver refuses before there is a statement, or a connection, is an option of the address.
+    is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
+    if isinstance(error, OperationalError) or is_option:
         return LedgerUnreachable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
         )

@@ -41,9 +41,7 @@ class Place:
 
 def waiting_beside(file: Path) -> Path:
     """The file in which the last commits wait for a ledger."""
-    # SQLite follows links first; a link that leads nowhere is no matter here.
-    real = Path(os.path.realpath(file))
-    return real.with_name(f"{real.name}-wal")
+    return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 
 
 def holds_commits(waiting: Path) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,8 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
 
     ``private``: nobody but its owner may read the file, at no time; a link is replaced, which others may have made.
     """
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if _is_a_device_or_a_pipe(file):
         file.write_bytes(content)
         return
@@ -41,12 +43,8 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
 
 
 def _is_a_device_or_a_pipe(file: Path) -> bool:
-    """Whether there is something other than a file or a folder."""
-    try:
-        mode = file.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    """Whether there is something, and no file or folder."""
+    return file.exists() and not (file.is_file() or file.is_dir())
 
 
 def _private(name: str, flags: int) -> int:
