@@ -73,7 +73,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     if not 0 <= root < graph.n:
         raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
-        tree: Bfs = graph.on_gpu.run(root, direction)
+        tree: Bfs = graph.on_gpu.search(root, direction)
         return tree
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)

@@ -126,7 +126,7 @@ class Graph:
     @cached_property
     def on_gpu(self) -> Any:
         """What searches of this graph need on its GPU, made once."""
-        return load("langford.irregular.cuda.bfs:search_on_gpu")(self)
+        return load("langford.irregular.cuda.bfs:graph_on_gpu")(self)
 
     def _transposed(self, sequence: Array) -> Graph:
         graph = Graph.__new__(Graph)

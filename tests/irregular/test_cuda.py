@@ -54,10 +54,10 @@ def test_edges_are_those_of_the_cpu(gpu: Gpu, scale: int, seed: int) -> None:
 def test_searches_inspect_what_the_cpu_inspects(gpu: Gpu, direction: Any) -> None:
     sources, targets = irregular.kronecker(10, 8)
     graph = Graph.from_edges(1024, sources, targets, symmetric=True).simple()
-    searches = cuda_bfs.Search(gpu, there(gpu, graph))
+    on_gpu = cuda_bfs.GpuGraph(gpu, there(gpu, graph))
     for root in np.flatnonzero(graph.degrees)[:300:60].tolist():
         known = bfs(graph, root, direction)
-        found = searches.run(root, direction)
+        found = on_gpu.search(root, direction)
         assert found.levels == known.levels
         parent = gpu.on_host(found.parent)
         check_bfs(sources, targets, root, parent, known.depth)
@@ -70,7 +70,7 @@ def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
     path = Graph.from_edges(70, np.arange(69), np.arange(1, 70), symmetric=True)
     for graph in (directed, path, Graph.from_edges(1, np.zeros(0, INT), np.zeros(0, INT))):
         for direction in ("auto", "down", "up"):
-            found = cuda_bfs.Search(gpu, there(gpu, graph)).run(0, direction)
+            found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction)
             depth = gpu.on_host(cuda_bfs.depths(gpu, found.parent))
             assert depth.tolist() == bfs(graph, 0).depth.tolist()
 
@@ -82,7 +82,7 @@ def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
     graph = Graph.from_edges(n + 1, sources, targets, symmetric=True)
     for direction in ("down", "auto", "up"):
         for root in (0, n - 1):
-            found = cuda_bfs.Search(gpu, there(gpu, graph)).run(root, direction)
+            found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(root, direction)
             known = bfs(graph, root, direction)
             assert found.levels == known.levels
             check_bfs(sources, targets, root, gpu.on_host(found.parent), known.depth)
@@ -91,7 +91,7 @@ def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
 def test_the_record_of_a_path_is_whole(gpu: Gpu) -> None:
     n = 200
     path = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), symmetric=True)
-    assert cuda_bfs.Search(gpu, there(gpu, path)).run(0, "down").levels == bfs(path, 0, "down").levels
+    assert cuda_bfs.GpuGraph(gpu, there(gpu, path)).search(0, "down").levels == bfs(path, 0, "down").levels
 
 
 def small_graphs() -> list[tuple[Graph, Any, Any]]:

@@ -15,7 +15,7 @@ FEW_LEVELS = 64
 """Levels of which the record is fetched with the number of levels."""
 
 
-class Search:
+class GpuGraph:
     """A graph on its GPU with what searches from one vertex after another need, made once.
 
     Searches of one graph share their memory; those of several threads follow each other on the GPU.
@@ -37,7 +37,7 @@ class Search:
             xp.empty(chunks, self._vertex), xp.empty(chunks, offset), gpu.zeros(SCRATCH, np.uint64),
         )  # fmt: skip
 
-    def run(self, root: int, direction: str) -> Bfs:
+    def search(self, root: int, direction: str) -> Bfs:
         """Search breadth first from a vertex; ``direction`` as in bfs."""
         gpu = self._gpu
         parent = gpu.xp.empty(self._n, self._vertex)
@@ -52,9 +52,9 @@ class Search:
         return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
 
-def search_on_gpu(graph: Graph) -> Search:
-    """The Search of a graph of CuPy's arrays."""
-    return Search(gpu_of(graph.indptr), graph)
+def graph_on_gpu(graph: Graph) -> GpuGraph:
+    """What searches need of a graph of CuPy's arrays."""
+    return GpuGraph(gpu_of(graph.indptr), graph)
 
 
 def depths_on_gpu(parent: Array) -> Array:
