@@ -11,7 +11,7 @@ import pytest
 
 from langford import irregular
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.errors import BadTree, BadWeights, NoInverse, ZeroPivot
+from langford.irregular.errors import BadArray, BadTree, BadWeights, NoInverse, ZeroPivot
 from langford.irregular.tree import broom, chain, euler_tour, list_rank, random_tree, star
 from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.runtime import NoGpu
@@ -41,6 +41,19 @@ def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def host(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else array.get()
+
+
+@pytest.mark.gpu
+def test_arrays_of_a_gpu_that_is_not_in_use() -> None:
+    try:
+        xp = gpu_by_number(1).xp
+    except NoGpu as error:
+        pytest.skip(f"needs two GPUs: {error}")
+    with xp.cuda.Device(1):
+        tree, ones = irregular.Tree(xp.asarray(chain(9))), xp.ones(9, np.int32)
+        assert irregular.leaffix(tree, ones, "add").tolist() == list(range(9, 0, -1))
+    with pytest.raises(BadArray, match="on GPU 1, and GPU 0 is in use"):
+        irregular.leaffix(tree, ones, "add")
 
 
 def test_searches(xp: Any) -> None:

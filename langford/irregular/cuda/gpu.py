@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from langford.irregular.arrays import Array, module_of
 from langford.irregular.cuda.source import MAIN, THREADS, source_of
+from langford.irregular.errors import BadArray
 from langford.kernels.cuda.program import Compiler, Program
 from langford.kernels.cuda.runtime import CudaProgram, device_name
 
@@ -102,6 +103,13 @@ def wait() -> None:
 
 
 def gpu_of(array: Array) -> Gpu:
-    """The GPU where an array of CuPy is."""
+    """The GPU where an array of CuPy is; raises BadArray where CuPy works on another one."""
     assert module_of(array) is not np
-    return gpu_by_number(int(array.device.id))
+    index = int(array.device.id)
+    gpu = gpu_by_number(index)
+    current = int(gpu.xp.cuda.runtime.getDevice())
+    if current != index:
+        raise BadArray(
+            f"an array is on GPU {index}, and GPU {current} is in use: work `with cupy.cuda.Device({index}):`"
+        )
+    return gpu
