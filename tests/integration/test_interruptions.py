@@ -7,71 +7,21 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from db import Ledger, Progress
-from db.errors import LedgerError
+from db import Ledger
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT, Run, planted
-from tests.integration.farm import slowed
+from tests.integration.resting import ANSWER, CAMPAIGN, TASKS, started, tasks_done, wait_for_results
 
-# Started it rests at each task: long enough to interrupt anywhere.
-CAMPAIGN = ["run", "langford", "15", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
-ANSWER = "L(2,15) = 39,809,640\n"
-TASKS = len(METHODS["godfrey"].plan(Problem.langford(15), 10).work)
 # Longer than another run needs to start.
 LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
 LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
 LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
-
-
-@contextmanager
-def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=folder,
-        env={**ENVIRONMENT, **slowed(folder, 0.04)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def progress(folder: Path) -> Progress | None:
-    """How far the campaign is; None before there is one."""
-    try:
-        with Ledger(str(folder / "langford.db")) as ledger:
-            return ledger.campaign("soak").progress()
-    except LedgerError:
-        return None
-
-
-def tasks_done(folder: Path) -> int:
-    """Results committed so far."""
-    found = progress(folder)
-    return found.tasks.get("done", 0) if found else 0
-
-
-def wait_for_results(folder: Path, process: subprocess.Popen[str], at_least: int = 1) -> int:
-    deadline = time.monotonic() + 60
-    while (done := tasks_done(folder)) < at_least:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return done
 
 
 def children(pid: int) -> list[int]:

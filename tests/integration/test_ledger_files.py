@@ -8,9 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,14 +15,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from db import Ledger
-from db.errors import LedgerError, LedgerMoved, NetworkFileSystem
+from db.errors import LedgerMoved, NetworkFileSystem
 from db.models import Base
 from db.mounts import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.command_line import Run
 from tests.earlier_schemas import UNDONE
-from tests.integration.farm import slowed
+from tests.integration.resting import ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
 
 
 def digest(file: Path) -> str:
@@ -110,61 +107,32 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
     assert "L(2,12) = 108,144" in done.stdout
 
 
-@contextmanager
-def begun(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run that takes some seconds, and has committed results."""
-    command = ["run", "langford", "15", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "moved"]
-    with subprocess.Popen(
-        [*COMMAND, *command],
-        cwd=folder,
-        env={**ENVIRONMENT, **slowed(folder, 0.04)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        deadline = time.monotonic() + 60
-        while tasks_done(folder / "langford.db") < 10:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        yield process
-        process.kill()
-
-
-def tasks_done(file: Path) -> int:
-    """Tasks of the campaign that are done; 0 before there is one."""
-    try:
-        with Ledger(str(file)) as ledger:
-            return ledger.campaign("moved").progress().tasks.get("done", 0)
-    except LedgerError:
-        return 0
-
-
 def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:
     file, elsewhere = tmp_path / "langford.db", tmp_path / "elsewhere.db"
-    with begun(tmp_path) as process:
-        kept = tasks_done(file)
+    with started(CAMPAIGN, tmp_path) as process:
+        kept = wait_for_results(tmp_path, process, 10)
         file.rename(elsewhere)
         # Not even while the run notices it does a new ledger take its place, and the commits that wait for it.
-        started = langford("run", "langford", "7")
+        other = langford("run", "langford", "7")
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 2, errors
     assert "langford.db was moved, deleted or replaced while it was in use" in errors
     assert "Traceback" not in errors
-    assert started.returncode == 2, started.stdout
-    assert "langford.db-wal holds its last commits: move it back" in started.stderr
+    assert other.returncode == 2, other.stdout
+    assert "langford.db-wal holds its last commits: move it back" in other.stderr
     assert not file.exists()
     elsewhere.rename(file)
-    assert tasks_done(file) >= kept
-    done = langford("run", "moved")
-    assert done.stdout.startswith("L(2,15) = 39,809,640\n"), done.stderr
+    assert tasks_done(tmp_path) >= kept
+    done = langford("run", "soak")
+    assert done.stdout.startswith(ANSWER), done.stderr
 
 
 @pytest.mark.parametrize("successor", [False, True])
 def test_a_run_ends_whose_ledger_is_deleted(langford: Run, tmp_path: Path, successor: bool) -> None:
     other = tmp_path / "other.db"
     assert langford("run", "langford", "7", "--ledger", other.name).returncode == 0
-    with begun(tmp_path) as process:
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process, 10)
         if successor:
             other.rename(tmp_path / "langford.db")
         else:

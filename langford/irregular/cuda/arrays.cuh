@@ -14,8 +14,8 @@ __device__ constexpr int shared_bytes = 0;
 // Consecutive entries of which a thread combines those with the same target before it writes.
 constexpr int RUN = 16;
 
-// LAUNCH_BOUNDS: how many blocks a multiprocessor holds at a time; more of them hide more of the time of loads, with fewer
-// registers.
+// LAUNCH_BOUNDS: how many blocks a multiprocessor holds at a time; more of them hide more of the time of loads, with
+// fewer registers.
 #ifdef LANGFORD_HOST
 #define LAUNCH_BOUNDS(threads, blocks)
 static inline void __threadfence() {}

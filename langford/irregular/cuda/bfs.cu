@@ -44,11 +44,6 @@ __device__ inline void claim(const Search &search, VERTEX vertex, OFFSET edge, O
     }
 }
 
-__device__ inline void add_up(u64 *sum, u64 part) {
-    part = warp_sum(part);
-    if (threadIdx.x % 32 == 0 && part) atomicAdd(sum, part);
-}
-
 // From above, for the frontier queue[begin:end], or for the chunks that this leaves over.
 __device__ void search_down(const Search &search, u64 begin, u64 end, Counts *counts) {
     u64 ahead = 0;
@@ -100,7 +95,8 @@ extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
 search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_indices, const u32 *closed, i64 n,
        i64 edges, VERTEX *queue, u32 *visited, u32 *front, u32 *following, VERTEX *chunk_vertex, OFFSET *chunk_edge,
        u64 *scratch, i64 root, i64 direction, VERTEX *parent, i64 *record) {
-    const Search all = {indptr, back_indptr, indices, back_indices, n, parent, queue, {chunk_vertex, chunk_edge}, visited};
+    const Search all = {indptr, back_indptr, indices, back_indices, n, parent, queue, {chunk_vertex, chunk_edge},
+                        visited};
     u32 *gate = reinterpret_cast<u32 *>(scratch);
     Counts *slots = reinterpret_cast<Counts *>(scratch + 2);  // of a level, and of its turn to a queue
     const bool first_thread = this_thread() == 0;

@@ -108,8 +108,7 @@ __device__ void list_front(const Share &share, const u32 *front, Counts *counts)
             inspected += share.down_indptr[source + 1] - share.down_indptr[source];
         }
     }
-    inspected = warp_sum(inspected);
-    if (lane == 0 && inspected) atomicAdd(&counts->inspected, inspected);
+    add_up(&counts->inspected, inspected);
 }
 
 // The union of the row's bitmaps, `step` words apart: visited from now on; this rank's part goes to `own`, and what
@@ -127,10 +126,8 @@ __device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64
         // Only from above it matters what is ahead.
         for (u32 left = below ? 0 : bits; left; left &= left - 1) ahead += degrees[word * 32 + __popc((left & -left) - 1)];
     }
-    found = warp_sum(found);
-    ahead = warp_sum(ahead);
-    if (threadIdx.x % 32 == 0 && found) atomicAdd(&told->found, found);
-    if (threadIdx.x % 32 == 0 && ahead) atomicAdd(&told->ahead, ahead);
+    add_up(&told->found, found);
+    add_up(&told->ahead, ahead);
 }
 
 // A level: marks what the frontier reaches in this block.  With one column of blocks, also what `unite_row` does.
@@ -138,10 +135,10 @@ __device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64
 // whether it went from below.  `direction`: 0 from above, 1 from below, 2 whichever looks at fewer edges.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
 search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indptr,
-                                   Rows up_indices, i64 n, i64 rows, i64 chunk, i64 chunks, i64 columns, i64 column,
-                                   i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
-                                   u32 *front, u32 *following, u32 *own, VERTEX *chunk_vertex, OFFSET *chunk_edge,
-                                   u64 *progress, i64 *record) {
+             Rows up_indices, i64 n, i64 rows, i64 chunk, i64 chunks, i64 columns, i64 column,
+             i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
+             u32 *front, u32 *following, u32 *own, VERTEX *chunk_vertex, OFFSET *chunk_edge,
+             u64 *progress, i64 *record) {
     const Share share = {down_indptr, up_indptr, down_indices, up_indices, rows, chunk, chunks, columns, column,
                          parent, queue, {chunk_vertex, chunk_edge}, visited, following};
     u32 *gate = reinterpret_cast<u32 *>(progress);

@@ -70,7 +70,7 @@ template <class Operator> __device__ inline VALUE before_tile(const Tiles &tiles
     }
 }
 
-// sums[k + 1] is the combination of the values of steps 0 … k, and sums[0] is neutral.  place_of(first, places) tells
+// sums[k + 1] is the combination of the values of steps 0 … k, and sums[0] is neutral.  places_of(first, places) tells
 // for the steps of a pack the places of their values: vertices, NO_VALUE, or undone(vertex) for the inverse.  Where
 // each step has its own place, it is `in_order`, and nobody asks.
 constexpr VERTEX NO_VALUE = -1;

@@ -27,6 +27,12 @@ __device__ inline u64 warp_sum(u64 value) {
     return value;
 }
 
+// *sum += the parts of all lanes.
+__device__ inline void add_up(u64 *sum, u64 part) {
+    part = warp_sum(part);
+    if (threadIdx.x % 32 == 0 && part) atomicAdd(sum, part);
+}
+
 // The sum of this and all lower lanes.
 __device__ inline u32 sum_up_to(u32 value, int lane) {
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -155,8 +161,6 @@ __device__ void look_from_below(const OFFSET *indptr, Rows indices, i64 n, const
         }
         found += __popc(next);
     }
-    found = warp_sum(found);
-    inspected = warp_sum(inspected);
-    if (lane == 0 && found) atomicAdd(&counts->found, found);
-    if (lane == 0 && inspected) atomicAdd(&counts->inspected, inspected);
+    add_up(&counts->found, found);
+    add_up(&counts->inspected, inspected);
 }
