@@ -104,6 +104,12 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
     return votes;
 }
 
+static inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+    unsigned sum = 0;
+    for (int lane = 0; lane < 32; lane++) sum += __shfl_sync(~0u, value, lane);
+    return sum;
+}
+
 static inline bool __any_sync(unsigned all, bool vote) { return __ballot_sync(all, vote); }
 
 static inline int __float_as_int(float number) {

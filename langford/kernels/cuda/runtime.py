@@ -157,6 +157,12 @@ def device_name(index: int) -> str:
     return name.decode()
 
 
+def device_memory(index: int) -> int:
+    """Bytes of memory of a GPU; raises NoGpu when there is no GPU of this number."""
+    device_name(index)
+    return int(_cupy().cuda.runtime.getDeviceProperties(index)["totalGlobalMem"])
+
+
 def is_lost(index: int) -> bool:
     """Whether a GPU refuses everything in this process, as it does after an illegal access to its memory."""
     cupy = _cupy()

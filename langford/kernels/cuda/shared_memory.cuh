@@ -74,13 +74,35 @@ template <int OFFSET> __device__ inline void store_word(u32 address, u32 word) {
 #endif
 }
 
-// Adds 1 to a word and returns what it was.  (Of an addition the compiler would make one for the whole warp.)
+// Stores bits and a word where `all_ones` has a bit of 0.  (For two stores the compiler would make a branch.)
+template <int OFFSET>
+__device__ inline void store_unless(u32 all_ones, u32 bits_at, const Bits &bits, u32 word_at, u32 word) {
+#ifdef LANGFORD_HOST
+    if (~all_ones) {
+        store_bits<0>(bits_at, bits);
+        store_word<OFFSET>(word_at, word);
+    }
+#else
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %0, 0xFFFFFFFF;\n"
+                 "@p st.shared.v4.u32 [%1], {%2, %3, %4, %5};\n"
+                 "@p st.shared.u32 [%6 + %7], %8;\n"
+                 "}"
+                 :: "r"(all_ones), "r"(bits_at), "r"(bits.word[0]), "r"(bits.word[1]), "r"(bits.word[2]), "r"(bits.word[3]),
+                    "r"(word_at), "n"(OFFSET), "r"(word)
+                 : "memory");
+#endif
+}
+
+// Adds 1 to a word and returns what it was.  (Of an addition, and of a count without an end, the compiler would make
+// one for the whole warp.)
 __device__ inline u32 count_up(u32 address) {
 #ifdef LANGFORD_HOST
     return (*reinterpret_cast<u32 *>(shared_base + address))++;
 #else
     u32 before;
-    asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;" : "=r"(before) : "r"(address) : "memory");
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0x7FFFFFFF;" : "=r"(before) : "r"(address) : "memory");
     return before;
 #endif
 }
@@ -91,4 +113,16 @@ __device__ inline u32 kept(u32 number) {
     asm volatile("mov.u32 %0, %0;" : "+r"(number));
 #endif
     return number;
+}
+
+// Bits of global memory that are read once: they take no place in the first-level cache.
+__device__ inline Bits read_once(const Bits *place) {
+    Bits bits;
+#ifdef LANGFORD_HOST
+    bits = *place;
+#else
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(bits.word[0]), "=r"(bits.word[1]), "=r"(bits.word[2]), "=r"(bits.word[3]) : "l"(place));
+#endif
+    return bits;
 }

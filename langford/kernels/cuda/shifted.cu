@@ -1,25 +1,24 @@
 // The shifted sum on the GPU: a tile of v's against many u's (docs/shifted.md).
 //
 // A block takes one u at a time, with its images, and makes the tables of its odd forms in shared memory
-// (shifted_rows.cuh).  The v's with a vanishing even form are a bitmap: that of the first forms is the same for many
-// u's that follow each other and is kept, a few joint rows add the others.  Then each lane of a warp finds the
-// living points of one row of 256: one (high, low) of v, one image.  What lives waits in a queue of the warp;
-// 32 at a time are multiplied (shifted_terms.cuh).
+// (shifted_rows.cuh).  The v's where an even form vanishes are the union of a few bitmaps, each of up to JOINED forms.
+// A lane of a warp finds the living points of four rows of 256 and one image; the rows are (high, low)'s of v that
+// differ in two bits (shifted_places.cuh).  It takes one half of each row, then the other.  What lives waits in a queue
+// of the warp; 32 at a time are multiplied (shifted_terms.cuh).
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
-// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINTS (pairs of even forms that are
-// not kept), EVEN_WINDOW (values of an even form that have a row), RUN (u's that a block takes at once), THREADS,
-// MIN_BLOCKS; GROUP_SIZES, WINDOWS, BY_LENGTH (places by group, the lengths of their windows, and the places from the
-// shortest window to the longest).
+// each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINED (even forms that share a
+// joint row, at most), EVEN_WINDOW (values of an even form that have a row), RUN (u's that a block takes at once),
+// THREADS, MIN_BLOCKS; GROUP_SIZES, WINDOWS (places by group, and the lengths of their windows).
 
 #include "shifted_choice.cuh"
 #include "shifted_points.cuh"
 #include "shifted_terms.cuh"
 
-constexpr int WARPS = THREADS / 32, BATCH = 1 << LOW_BITS;
-constexpr int STEP = IMAGES > 1 ? 8 : 32, CHUNK = IMAGES > 1 ? 16 : 32;   // rows of a warp in one step, between reads
-constexpr int STEPS = CHUNK / STEP, BLOCKS = 2 * CHUNK / 32;              // blocks of 128 bits that a lane reads
-constexpr int QUEUE = 31 + STEPS * 2 * 32;
+constexpr int WARPS = THREADS / 32;
+constexpr int OWN_ROWS = 1 << OWN_BITS, CHUNKS = ROWS / MEMBERS / OWN_ROWS;   // a chunk: four rows for each lane
+constexpr int QUEUE = 31 + 3 * 32;   // rounds make room when they must
+static_assert(MEMBERS * OWN_ROWS * 8 / SLOTS * (IMAGES > 1 ? SLOTS : 1) >= 32 && ROWS >= MEMBERS * OWN_ROWS, "chunks");
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 
 struct Queue {
@@ -33,22 +32,20 @@ struct alignas(32) Shared {
         struct {
             Bits single[SINGLE_ROWS * LINE];
             Term terms[FORMS][SLOTS];
+            signed char kinds[FORMS][SLOTS];
         } own;
         struct {
-            alignas(32) Bits dead[WARPS][2 * CHUNK];
+            Bits dead[WARPS][32];
             Queue queue[WARPS];
         } scan;
     };
     Total totals[WARPS];
     int base, next, left[WARPS];
-    int joint_row[EVEN_PAIRS], last_row[EVEN_PAIRS];
+    int joint_row[EVEN_GROUPS];
     u32 even_word[EVEN_WORDS];
 };
 
 SHARED_MEMORY(Shared);
-
-constexpr int KEPT = EVEN_PAIRS - JOINTS;   // pairs of even forms whose union is kept
-static_assert(KEPT > 0, "the first pair is kept");
 
 // The even values of u, and the joint rows that are dead with it.
 __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows) {
@@ -56,75 +53,55 @@ __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows)
         const int i = threadIdx.x, value = i < EVENS ? half_even(u, i, U) : 0;
         reinterpret_cast<unsigned char *>(shared.even_word)[i] = 64 + value;
     }
-    const int pair = THREADS - 1 - threadIdx.x;
-    if (pair < EVEN_PAIRS) shared.joint_row[pair] = joint_row(u, pair, windows);
+    const int group = THREADS - 1 - threadIdx.x;
+    if (group < EVEN_GROUPS) shared.joint_row[group] = joint_row(u, group, windows);
 }
 
-// The union of the rows of the first pairs, if not that of the u before; all threads of the block.
-__device__ inline void fill_cell(Shared &shared, Bits *cell, const Bits *joint) {
-    bool other = false;
-    for (int k = 0; k < KEPT; k++) other |= shared.last_row[k] != shared.joint_row[k];
-    if (!other) return;
-    const Bits *rows[KEPT];
-    for (int i = 0; i < KEPT; i++) rows[i] = joint + i64(shared.joint_row[i]) * (2 * ROWS);
-#pragma unroll 4
-    for (int k = threadIdx.x; k < 2 * ROWS; k += THREADS) {
-        Bits dead = rows[0][k];
+// Adds to the dead points of four rows, a half of each, those of the odd forms.
+__device__ inline void unite_all(Bits (&dead)[MEMBERS], const Chosen &chosen) {
+    Bits same[1] = {}, of_second[2];
+    unite_rows<0>(same, chosen);
+    of_second[0] = of_second[1] = same[0];
+    unite_rows<2>(of_second, chosen);
 #pragma unroll
-        for (int i = 1; i < KEPT; i++) unite(dead, rows[i][k]);
-        cell[k] = dead;
-    }
-    __syncthreads();   // last_row is no longer read
-    if (threadIdx.x < KEPT) shared.last_row[threadIdx.x] = shared.joint_row[threadIdx.x];
+    for (int k = 0; k < MEMBERS; k++) unite(dead[k], of_second[k / 2]);
+    unite_rows<1>(dead, chosen);
+    unite_rows<3>(dead, chosen);
 }
 
-// The dead points of a step's rows and of those behind it, two halves each.
-template <int STEP_NUMBER, int COUNT>
-__device__ inline void scan_step(Bits (*gone)[2], const Bytes &high, u32 low, u32 dead, u32 minus_bias, u32 column) {
-    if constexpr (STEP_NUMBER < COUNT) {
-        constexpr int ROW = STEP_NUMBER * STEP;
-        const Chosen chosen = choose_rows<ROW * SLOTS * int(sizeof(Bytes))>(high, low, minus_bias, column);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            Bits &here = gone[STEP_NUMBER][half];
-            here = load_bits<ROW * 32>(dead ^ 16 * half);
-            unite_rows<0>(here, chosen, 16 * half);
-        }
-        scan_step<STEP_NUMBER + 1, COUNT>(gone, high, low, dead, minus_bias, column);
-    }
-}
-
+// A number with a bit of 0 put in at place `bit`.
+__device__ inline u32 spread(u32 number, int bit) { return number + (number >> bit << bit); }
 
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
-//   us [count]; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's; keys: tile_tables;
-//   joint, windows: join_even_rows; cells [blocks][TILE / 128]; evaluated [1]: products that are not 0, weighted
-//   likewise; taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
+//   us, choices [count]: choose_row_bits; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's;
+//   keys: tile_tables; joint, windows: join_even_rows; evaluated [1]: products that are not 0, weighted likewise;
+//   taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
-shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const int *windows,
-        const Evens *keys, Bits *cells, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
+shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const Bits *joint, const int *windows,
+        const Evens *keys, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
     Tables &tables = shared.tables;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slot = lane % SLOTS;
     Total &total = shared.totals[warp];
-    Bits *cell = cells + i64(blockIdx.x) * (2 * ROWS);
-    const u32 cell_at = kept(blockIdx.x * (2 * ROWS) + lane);
     if (lane < LIMBS) total.limbs[lane] = total.residues[lane] = 0;
     if (lane == 0) total.evaluated = 0;
-    if (threadIdx.x < EVEN_PAIRS) shared.last_row[threadIdx.x] = -1;
     Sum sum = {};
     int weight = 0, rounds = 0;   // since the sum was settled
 #ifdef LANGFORD_HOST
     shared_base = reinterpret_cast<char *>(shared_memory);
 #endif
     // A quarter of a warp reads one block of 16 bytes in each bank: two rows, all images, one half each.
-    const int other = lane / SLOTS % 2, own_row = IMAGES > 1 ? lane / SLOTS : lane;
-    const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * slot + 16 * other);
+    const int own_row = IMAGES > 1 ? lane / SLOTS : lane, half = first_half(own_row);
+    const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * slot + 16 * half);
     const u32 tables_at = shared_address(&tables), next_at = shared_address(&shared.next);
     const u32 dead_to = shared_address(&shared.scan.dead[warp][lane]);
-    const u32 dead_from = shared_address(&shared.scan.dead[warp][2 * own_row + other]);
-    const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]), queue_at = shared_address(&shared.scan.queue[warp]);
-    const u32 below = (1u << lane) - 1, own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | other << 7;
+    const u32 dead_from = shared_address(&shared.scan.dead[warp][own_row]);
+    const u32 high_from = shared_address(tables.high[slot]), turns_from = shared_address(&tables.turn[0][slot]);
+    const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]);
+    const u32 queue_at = shared_address(&shared.scan.queue[warp]);
+    const u32 own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | half << 7;
+    const u32 top_bits = kept(0x80808080), below = (1u << lane) - 1;
     for (;;) {
         if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
         __syncthreads();
@@ -133,6 +110,7 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
         if (base >= count) break;
         for (int at = base; at < end; at++) {
             const i64 u = us[at];
+            const RowBits bit = row_bits(choices[at]);
             const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
             auto settle_sum = [&] {
                 settle(total, sum, weight);
@@ -145,11 +123,13 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
             find_even_rows(shared, u, windows);
             find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
             __syncthreads();
-            deal(tables, shared.own.terms);
-            fill_cell(shared, cell, joint);
+            find_kinds(shared.own.terms, shared.own.kinds, bit);
+            __syncthreads();
+            deal(tables.term, shared.own.terms, shared.own.kinds);
             __syncthreads();
             fill_single_rows(tables, shared.own.single);
             fill_byte_tables(tables);
+            fill_turns(tables, bit);
             __syncthreads();
             join_rows<0>(tables, shared.own.single);
             __syncthreads();
@@ -161,8 +141,8 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
             Evens even = {};
             u32 turned = 0;
             for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-            auto finish = [&] { add_term(total, sum, odd, even, of_u, turned, weight); };
-            auto next_points = [&](Bits &points, u32 tag, bool valid) {
+            auto finish = [&] { add_term(total, sum, odd, even, of_u, turned, weight, top_bits); };
+            auto next_points = [&](Bits &points, u32 &tag, bool valid) {
                 u32 point = take_point(points, tag);
                 if (!valid) {
                     point = 0;
@@ -195,57 +175,78 @@ shifted(const i64 *us, int count, i64 fixed, int bits, const Bits *joint, const 
                 rank = __popc(votes & below);
             };
             auto push = [&](const Bits &gone, u32 tag) {
-                const bool some = any_living(gone);
-                const u32 votes = __ballot_sync(~0u, some);
-                const int to = waiting + __popc(votes & below);
-                if (some) {
-                    store_bits<0>(queue_at + 16 * to, gone);
-                    store_word<TAGS>(queue_at + 4 * to, tag);
-                }
+                const u32 none = all_dead(gone), votes = __ballot_sync(~0u, none != ~0u);
+                const u32 to = waiting + __popc(votes & below);
+                store_unless<TAGS>(none, queue_at + 16 * to, gone, queue_at + 4 * to, tag);
                 waiting += __popc(votes);
             };
-            u32 joint_at[JOINTS + 1];
-            for (int g = 0; g < JOINTS; g++) joint_at[g] = kept(shared.joint_row[KEPT + g] * (2 * ROWS) + lane);
-            Bits ahead[BLOCKS][JOINTS + 1];
-            constexpr u32 CHUNKS = ROWS / CHUNK;
-            u32 chunk;
-            auto read_ahead = [&] {
-                chunk = 0;
+            // From the first row of four to each.
+            const u32 first_bit = 1u << bit.first, second_bit = 1u << bit.second;
+            auto apart = [&](int member) { return (member & 1) * first_bit + (member >> 1) * second_bit; };
+            // What this lane reads of chunk 0: with images half of one of the warp's 4 · OWN_ROWS rows, or its own rows.
+            const u32 lane_at = half_at(lane % OWN_ROWS, first_half(lane)) + 2 * apart(IMAGES > 1 ? lane / OWN_ROWS : 0);
+            u32 joint_at[EVEN_GROUPS];
+            for (int g = 0; g < EVEN_GROUPS; g++) joint_at[g] = kept(shared.joint_row[g] * (2 * ROWS) + lane_at);
+            auto next_chunk = [&] {
+                u32 chunk = 0;
                 if (lane == 0) chunk = count_up(next_at);
-                chunk = __shfl_sync(~0u, chunk, 0);
-                if (chunk >= CHUNKS) return;
-#pragma unroll
-                for (int k = 0; k < BLOCKS; k++) {
-                    ahead[k][JOINTS] = cells[cell_at + (chunk * (2 * CHUNK) + 32 * k)];
-#pragma unroll
-                    for (int g = 0; g < JOINTS; g++) ahead[k][g] = joint[joint_at[g] + (chunk * (2 * CHUNK) + 32 * k)];
-                }
+                return __reduce_add_sync(~0u, chunk);   // the compiler knows that it is the same in all lanes
             };
-            read_ahead();
+            auto first_row = [&](u32 chunk) { return spread(spread(chunk << OWN_BITS, bit.first), bit.second); };
+            Bits ahead[EVEN_GROUPS];
+            auto read = [&](u32 at) {
+#pragma unroll
+                for (int g = 0; g < EVEN_GROUPS; g++) ahead[g] = read_once(&joint[joint_at[g] + at]);
+            };
+            auto united = [&] {
+                Bits gone = ahead[0];
+#pragma unroll
+                for (int g = 1; g < EVEN_GROUPS; g++) unite(gone, ahead[g]);
+                return gone;
+            };
+            u32 chunk = next_chunk(), row = first_row(chunk);
+            if (IMAGES > 1 && chunk < CHUNKS) read(2 * row);
             while (chunk < CHUNKS) {
                 if (rounds >= MOST_ROUNDS) settle_sum();
+                const u32 own = row;
+                u32 tag = own_tag + (row << ROW_SHIFT);
+                const u32 high_at = high_from + (row >> LOW_BITS) * sizeof(Bytes);
+                const u32 low_at = low_from + row % (1 << LOW_BITS) * (SLOTS * sizeof(Bytes));
+                Chosen chosen = choose_rows(high_at, low_at, turns_from, minus_bias, column);
+                chunk = next_chunk();
+                row = first_row(chunk);
+#pragma unroll 1
+                for (u32 phase = 0; phase < 2; phase++) {
+                    Bits gone[MEMBERS];
+                    if constexpr (IMAGES > 1) {
+                        store_bits<0>(dead_to, united());
+                        if (!phase) read(2 * own + 8);
+                        else if (chunk < CHUNKS) read(2 * row);
+                        __syncwarp();
+                        gone[0] = load_bits<0>(dead_from);
+                        gone[1] = load_bits<OWN_ROWS * 16>(dead_from);
+                        gone[2] = load_bits<OWN_ROWS * 32>(dead_from);
+                        gone[3] = load_bits<OWN_ROWS * 48>(dead_from);
+                    } else {
 #pragma unroll
-                for (int k = 0; k < BLOCKS; k++) {
-                    Bits gone = ahead[k][JOINTS];
+                        for (int k = 0; k < MEMBERS; k++) {
+                            read(2 * (own + apart(k)) + 8 * phase);
+                            gone[k] = united();
+                        }
+                    }
+                    unite_all(gone, chosen);
 #pragma unroll
-                    for (int g = 0; g < JOINTS; g++) unite(gone, ahead[k][g]);
-                    if (k) store_bits<32 * 16>(dead_to, gone);
-                    else store_bits<0>(dead_to, gone);
+                    for (int k = 0; k < MEMBERS; k++) {
+                        push(gone[k], tag + (apart(k) << ROW_SHIFT));
+                        if (k != 1) continue;
+                        __syncwarp();
+                        while (waiting > QUEUE - 64) round();   // rarely
+                    }
+                    __syncwarp();
+                    while (waiting >= lacking) round();
+                    for (int k = 0; k < CHOSEN; k++) chosen.pair[k] ^= 0x100010;   // the other half
+                    tag ^= 128;
                 }
-                const Bytes high = tables.high[slot][chunk / (BATCH / CHUNK)];
-                const u32 low = low_from + chunk % (BATCH / CHUNK) * (CHUNK * SLOTS * sizeof(Bytes));
-                const u32 tag = own_tag + (chunk * CHUNK << ROW_SHIFT);
-                read_ahead();
-                __syncwarp();
-                Bits gone[STEPS][2];
-                scan_step<0, STEPS>(gone, high, low, dead_from, minus_bias, column);
-#pragma unroll
-                for (int step = 0; step < STEPS; step++) {
-                    push(gone[step][0], tag + (step * STEP << ROW_SHIFT));
-                    push(gone[step][1], (tag ^ 128) + (step * STEP << ROW_SHIFT));
-                }
-                __syncwarp();
-                while (waiting >= lacking) round();
             }
             push(points, of_points);
             // What is left in all queues, dealt out to all warps.

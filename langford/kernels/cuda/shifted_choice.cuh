@@ -1,11 +1,25 @@
-// Which joint rows a (high, low) of v and an image have, and their union.
+// Which joint rows four rows of v's and an image have, and their unions.
+//
+// Member m of the four has the first of u's two bits set if m is odd, the second if m > 1 (shifted_places.cuh).
 #pragma once
 
 #include "shifted_rows.cuh"
 
-// For each pair of groups two halves of a word: in bytes from the group's first line on.
+constexpr int MEMBERS = 4;
+
+// The members for which a pair of groups is chosen: all, the first and the last (a group that depends on one bit
+// has both values there), or one.
+__device__ constexpr int choices_of(int g) { return kind(g) == 3 ? 4 : kind(g) ? 2 : 1; }
+__device__ constexpr int member_of(int g, int choice) { return kind(g) == 3 ? choice : 3 * choice; }
+__device__ constexpr int choice_of(int g, int member) {
+    return kind(g) == 3 ? member : kind(g) == 2 ? member / 2 : kind(g) ? member % 2 : 0;
+}
+__device__ constexpr int first_choice(int g) { return g > 1 ? first_choice(g - 2) + choices_of(g / 2 * 2 - 2) : 0; }
+constexpr int CHOSEN = first_choice(GROUPS - 1) + choices_of(GROUPS - 1);
+
+// For each pair of groups and choice two halves of a word: in bytes from the group's first line on.
 struct Chosen {
-    u32 pair[(GROUPS + 1) / 2];
+    u32 pair[CHOSEN];
 };
 
 // Halves minus BIAS, at most `most`; what is negative is beyond it.
@@ -55,35 +69,63 @@ template <int G, int K> __device__ inline u32 add_numbers(u32 at, const u32 *sum
         return add_numbers<G, K + 1>(at, sum, minus_bias);
     }
 }
-template <int G> __device__ inline void choose_from(Chosen &chosen, const u32 *sum, u32 minus_bias, u32 column) {
+template <int G>
+__device__ inline void choose_from(Chosen &chosen, const u32 (*sum)[ODD_WORDS], u32 minus_bias, u32 column) {
     if constexpr (G < GROUPS) {
-        chosen.pair[G / 2] = add_numbers<G, 0>(column * 0x10001u, sum, minus_bias);
+#pragma unroll
+        for (int choice = 0; choice < choices_of(G); choice++)
+            chosen.pair[first_choice(G) + choice] =
+                add_numbers<G, 0>(column * 0x10001u, sum[member_of(G, choice)], minus_bias);
         choose_from<G + 2>(chosen, sum, minus_bias, column);
     }
 }
 
-// column: added to all; below 2^16 with the largest address.
-template <int LOW> __device__ inline Chosen choose_rows(const Bytes &high, u32 low, u32 minus_bias, u32 column) {
-    u32 sum[ODD_WORDS];
-    for (int k = 0; k < 4; k++) sum[k] = high.word[k];
-    const Bits bytes = load_bits<LOW>(low);
-#pragma unroll
-    for (int k = 0; k < 4; k++) sum[k] += bytes.word[k];
+template <int OFFSET> __device__ inline Bytes load_bytes(u32 address) {
+    Bytes bytes;
+    const Bits first = load_bits<OFFSET>(address);
+    for (int k = 0; k < 4; k++) bytes.word[k] = first.word[k];
     if constexpr (ODD_WORDS > 4) {
-        const Bits more = load_bits<LOW + 16>(low);
-        for (int k = 4; k < ODD_WORDS; k++) sum[k] = high.word[k] + more.word[k - 4];
+        const Bits more = load_bits<OFFSET + 16>(address);
+        for (int k = 4; k < ODD_WORDS; k++) bytes.word[k] = more.word[k - 4];
+    }
+    return bytes;
+}
+
+// high, low, turns: addresses.  column: added to all; below 2^16 with the largest address.
+__device__ inline Chosen choose_rows(u32 high, u32 low, u32 turns, u32 minus_bias, u32 column) {
+    const Bytes of_high = load_bytes<0>(high), of_low = load_bytes<0>(low);
+    const Bytes first = load_bytes<0>(turns), second = load_bytes<SLOTS * sizeof(Bytes)>(turns);
+    u32 sum[MEMBERS][ODD_WORDS];
+    for (int k = 0; k < ODD_WORDS; k++) {
+        sum[0][k] = of_high.word[k] + of_low.word[k];
+        sum[1][k] = sum[0][k] + first.word[k];
+        sum[2][k] = sum[0][k] + second.word[k];
+        sum[3][k] = sum[1][k] + second.word[k];
     }
     Chosen chosen;
     choose_from<0>(chosen, sum, minus_bias, column);
     return chosen;
 }
 
-// Unites what was chosen of group G and all behind it, one half of a row of 256.
-template <int G> __device__ inline void unite_rows(Bits &dead, const Chosen &chosen, u32 half) {
+// Half a joint row of group G.
+template <int G> __device__ inline Bits chosen_row(const Chosen &chosen, int choice) {
+    constexpr int line = group_line(G);
+    const u32 pair = chosen.pair[first_choice(G) + choice];
+    return load_bits<line * LINE * 16>(G % 2 ? pair >> 16 : pair & 0xFFFF);
+}
+
+// Unites what was chosen of the groups of a kind from G on: with all members, or with those that its bits tell apart.
+template <int KIND, int COUNT, int G = 0> __device__ inline void unite_rows(Bits (&dead)[COUNT], const Chosen &chosen) {
     if constexpr (G < GROUPS) {
-        constexpr int line = group_line(G);
-        const u32 pair = chosen.pair[G / 2], address = (G % 2 ? pair >> 16 : pair & 0xFFFF) ^ half;
-        unite(dead, load_bits<line * LINE * 16>(address));
-        unite_rows<G + 1>(dead, chosen, half);
+        if constexpr (kind(G) == KIND) {
+#pragma unroll
+            for (int choice = 0; choice < choices_of(G); choice++) {
+                const Bits row = chosen_row<G>(chosen, choice);
+#pragma unroll
+                for (int k = 0; k < COUNT; k++)
+                    if ((COUNT == MEMBERS ? choice_of(G, k) : k) == choice) unite(dead[k], row);
+            }
+        }
+        unite_rows<KIND, COUNT, G + 1>(dead, chosen);
     }
 }

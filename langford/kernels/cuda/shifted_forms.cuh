@@ -8,7 +8,7 @@
 
 constexpr int INNER_BITS = 8;   // of a v; 2^8 v's are a row
 constexpr int LOW_BITS = 5;     // the next ones; a warp takes 2^5 rows at a time
-constexpr int TILE = 1 << TILE_BITS, ROWS = TILE >> INNER_BITS;
+constexpr int TILE = 1 << TILE_BITS, ROWS = TILE >> INNER_BITS, ROW_BITS = TILE_BITS - INNER_BITS;
 constexpr int MOST_ELEMENTS = 62, MOST_FORMS = FORMS > EVENS ? FORMS : EVENS;
 constexpr int VALUES = 2 * REACH + 1;   // of half an even form
 constexpr int SORT_BITS = 5, SORTED_FORMS = 12;
@@ -55,6 +55,12 @@ __device__ inline Linear linear_form(i64 u, int f) {
     return {plus, minus, 2 * (__popcll(minus) - __popcll(plus)) + once + int(form[CONSTANT]) >> 2};
 }
 
+// Where a bitmap of the tile has the 128 v's of half a row: of eight rows the halves that a warp reads first, then the
+// others.  Two lanes that read one image of two rows at once read different halves, which are in different banks.
+constexpr int OWN_BITS = IMAGES > 1 ? 3 : 5;   // lowest bits of a row's number, that tell the rows of a warp apart
+__device__ constexpr int first_half(int row) { return IMAGES > 1 ? row & 1 : row >> 2 & 1; }
+__device__ constexpr int half_at(int row, int half) { return (row >> 3) * 16 + (half ^ first_half(row)) * 8 + (row & 7); }
+
 // Lists the u's of `count` packed numbers from `first` on and, unless negative, from `second` on, in natural
 // order; of a u and the same backwards (IMAGES > 1) the smaller.  keys: neighbours in this order have most
 // even values in common.  totals [EVENS + 1]: sums of the even values, and the number of u's.
@@ -76,53 +82,81 @@ list_us(i64 first, i64 second, i64 count, i64 *us, i64 *keys, i64 *totals) {
 }
 
 // The tables of the v's first … first + 2^bits − 1, all 0 before; there is room for TILE v's:
-//   rows [1 + EVENS · VALUES][TILE / 32]: bit x of row 1 + i · VALUES + REACH + q set where the v number x has q as
-//   half of even form i; row 0: where there is no v number x.
+//   rows [1 + EVENS · VALUES][TILE / 32], halves as half_at says: bit x of row 1 + i · VALUES + REACH + q set where
+//   the v number x has q as half of even form i; row 0: where there is no v number x.
 //   keys [TILE][EVEN_WORDS]: q + 64, a byte for each form.
 extern "C" __global__ void
 tile_tables(i64 first, int bits, u32 *rows, u32 *keys) {
     for (int x = blockIdx.x * THREADS + threadIdx.x; x < TILE; x += gridDim.x * THREADS) {
-        const u32 bit = 1u << (x & 31);
+        const u32 bit = 1u << (x & 31), word = half_at(x >> INNER_BITS, x >> 7 & 1) * 4 + (x >> 5 & 3);
         if (x >> bits) {
-            atomicOr(&rows[x / 32], bit);
+            atomicOr(&rows[word], bit);
             continue;
         }
         const i64 v = natural_order(first + x, V);
         for (int i = 0; i < EVENS; i++) {
             const int value = half_even(v, i, V);
-            atomicOr(&rows[(1 + i * VALUES + REACH + value) * (TILE / 32) + x / 32], bit);
+            atomicOr(&rows[(1 + i * VALUES + REACH + value) * (TILE / 32) + word], bit);
             keys[x * EVEN_WORDS + i / 4] |= u32(value + 64) << 8 * (i % 4);
         }
     }
 }
 
-// Joint rows of two even forms each.  A u's value counts from the start of its form's window; one outside the
+// Joint rows of up to JOINED even forms each.  A u's value counts from the start of its form's window; one outside the
 // window, here CHOICES − 1, takes no row.
-constexpr int EVEN_PAIRS = EVENS > 2 ? (EVENS + 1) / 2 : 1, CHOICES = EVEN_WINDOW + 1, JOINT_ROWS = CHOICES * CHOICES;
+constexpr int CHOICES = EVEN_WINDOW + 1, EVEN_GROUPS = EVENS > JOINED ? (EVENS + JOINED - 1) / JOINED : 1;
+__device__ constexpr int even_first(int g) {
+    return g * (EVENS / EVEN_GROUPS) + (g < EVENS % EVEN_GROUPS ? g : EVENS % EVEN_GROUPS);
+}
+__device__ constexpr int even_rows(int g) {   // of a group
+    int rows = 1;
+    for (int i = even_first(g); i < even_first(g + 1); i++) rows *= CHOICES;
+    return rows;
+}
+__device__ constexpr int even_row(int g) { return g ? even_row(g - 1) + even_rows(g - 1) : 0; }   // first one of a group
+constexpr int EVEN_ROWS = even_row(EVEN_GROUPS);
+struct EvenGroups {
+    int form[EVEN_GROUPS + 1], row[EVEN_GROUPS + 1];   // first ones of each
+};
+__device__ constexpr EvenGroups even_groups() {
+    EvenGroups made = {};
+    for (int g = 0; g <= EVEN_GROUPS; g++) made.form[g] = even_first(g), made.row[g] = even_row(g);
+    return made;
+}
+__constant__ const EvenGroups in_evens = even_groups();
 
-// The number of u's row of a pair.
-__device__ inline int joint_row(i64 u, int pair, const int *windows) {
-    int row = pair * JOINT_ROWS, step = 1;
-    for (int i = 2 * pair; i < 2 * pair + 2 && i < EVENS; i++, step *= CHOICES) {
+// The number of u's row of a group.
+__device__ inline int joint_row(i64 u, int group, const int *windows) {
+    int row = 0;
+    for (int i = in_evens.form[group]; i < in_evens.form[group + 1]; i++) {
         const u32 within = half_even(u, i, U) - windows[i];
-        row += step * int(within < EVEN_WINDOW ? within : EVEN_WINDOW);
+        row = row * CHOICES + int(within < EVEN_WINDOW ? within : EVEN_WINDOW);
     }
-    return row;
+    return in_evens.row[group] + row;
 }
 
-// joint [EVEN_PAIRS][JOINT_ROWS][TILE / 32]: the v's where a form vanishes and, in those of the first pair, where
-// there are no v's; windows [EVENS]: where they start.
+// joint [EVEN_ROWS][TILE / 32]: the v's where a form vanishes and, in those of the first group, where there are no
+// v's; windows [EVENS]: where they start.
 extern "C" __global__ void
 join_even_rows(const u32 *rows, const int *windows, u32 *joint) {
-    for (i64 at = blockIdx.x * THREADS + threadIdx.x; at < i64(EVEN_PAIRS) * JOINT_ROWS * (TILE / 32); at += gridDim.x * THREADS) {
-        const int word = at % (TILE / 32), row = at / (TILE / 32), pair = row / JOINT_ROWS;
-        int rest = row % JOINT_ROWS;
-        u32 dead = pair ? 0 : rows[word];
-        for (int i = 2 * pair; i < 2 * pair + 2 && i < EVENS; i++, rest /= CHOICES) {
-            const int value = windows[i] + rest % CHOICES;
-            if (rest % CHOICES < EVEN_WINDOW && value >= -REACH && value <= REACH)
-                dead |= rows[(1 + i * VALUES + REACH - value) * (TILE / 32) + word];
-        }
-        joint[at] = dead;
+    constexpr int WORDS_OF_ROW = TILE / 32;
+    // A thread makes a word of all rows that differ in the last form alone.
+    constexpr int LAST_CHOICES = EVENS ? CHOICES : 1;
+    constexpr i64 ITEMS = i64(EVEN_ROWS / LAST_CHOICES) * WORDS_OF_ROW;
+    for (i64 at = blockIdx.x * THREADS + threadIdx.x; at < ITEMS; at += gridDim.x * THREADS) {
+        const int word = at % WORDS_OF_ROW, first = int(at / WORDS_OF_ROW) * LAST_CHOICES;
+        int group = 0;
+        while (group + 1 < EVEN_GROUPS && first >= in_evens.row[group + 1]) group++;
+        auto of_choice = [&](int i, int choice) {
+            const int value = windows[i] + choice;
+            const bool has_row = choice < EVEN_WINDOW && value >= -REACH && value <= REACH;
+            return has_row ? rows[(1 + i * VALUES + REACH - value) * WORDS_OF_ROW + word] : 0;
+        };
+        u32 dead = group ? 0 : rows[word];
+        int rest = (first - in_evens.row[group]) / LAST_CHOICES;
+        const int last = in_evens.form[group + 1] - 1;
+        for (int i = last - 1; i >= in_evens.form[group]; i--, rest /= CHOICES) dead |= of_choice(i, rest % CHOICES);
+        for (int choice = 0; choice < LAST_CHOICES; choice++)
+            joint[i64(first + choice) * WORDS_OF_ROW + word] = EVENS ? dead | of_choice(last, choice) : dead;
     }
 }

@@ -11,33 +11,9 @@
 #pragma once
 
 #include "shared_memory.cuh"
-#include "shifted_forms.cuh"
+#include "shifted_places.cuh"
 
 constexpr int HIGH_BITS = TILE_BITS - INNER_BITS - LOW_BITS, HIGH = HIGH_BITS > 3 ? 1 << HIGH_BITS : 8;
-constexpr int SLOTS = 4;   // images
-constexpr int LINE = 8;    // blocks of 16 bytes that the row of all images takes
-
-// Places by group; places in the order of their windows' lengths.
-constexpr int GROUP_SIZE[] = {GROUP_SIZES}, GROUPS = sizeof GROUP_SIZE / sizeof(int);
-constexpr int WINDOW[FORMS] = {WINDOWS};
-__constant__ const int window_at[FORMS] = {WINDOWS}, by_length[FORMS] = {BY_LENGTH};
-
-__device__ constexpr int group_first(int g) { return g ? group_first(g - 1) + GROUP_SIZE[g - 1] : 0; }
-__device__ constexpr int stride(int g, int k) { return k ? stride(g, k - 1) * (WINDOW[group_first(g) + k - 1] + 1) : 1; }
-__device__ constexpr int group_line(int g) { return g ? group_line(g - 1) + stride(g - 1, GROUP_SIZE[g - 1]) : 0; }
-constexpr int LINES = group_line(GROUPS);
-__device__ constexpr int single_row(int place) { return place ? single_row(place - 1) + WINDOW[place - 1] : 0; }
-constexpr int SINGLE_ROWS = single_row(FORMS);
-
-struct Singles {
-    int first[FORMS];
-};
-__device__ constexpr Singles singles() {
-    Singles made = {};
-    for (int place = 0; place < FORMS; place++) made.first[place] = single_row(place);
-    return made;
-}
-__constant__ const Singles in_singles = singles();
 
 // Bytes of places.  Two groups are chosen from together, as the halves of a word: their places lie so that
 // masks 00FF00FF of a word, and of the word shifted by 8 bits, give place k of both.
@@ -84,14 +60,10 @@ struct alignas(8) HalfBytes {
 };
 constexpr int BIAS = 128;
 
-// An odd form at u and an image: packed bits that add and take 1, the value with no free bit set, and the first inner
-// sum of its window.
-struct Term {
-    u32 plus, minus;
-    int start, window;
-};
+// A point's bits below the high ones are looked up in two parts: inner bits but the topmost, and that one with the low bits.
+constexpr int LOWER_BITS = INNER_BITS + LOW_BITS, FIRST_BITS = 7, SECOND_BITS = LOWER_BITS - FIRST_BITS;
 struct Counts {
-    HalfBytes low[1 << LOW_BITS], inner[2][16];
+    HalfBytes second[1 << SECOND_BITS], first[1 << FIRST_BITS];
     HalfBytes apart[4];   // so that the images are in other banks
 };
 struct Tables {
@@ -99,66 +71,15 @@ struct Tables {
     Bytes high[SLOTS][HIGH + 1];             // with counts of the other bits: BIAS minus the form
     Bytes low[(1 << LOW_BITS) * SLOTS];      // with high: BIAS plus the number of the row
     Counts counts[SLOTS];
+    Bytes turn[2][SLOTS];                    // what each of u's two bits adds to them
     Term term[FORMS][SLOTS];                 // by place
 };
 
 // Where its tables are in it, in bytes.
 constexpr int HIGHS = sizeof(Bits) * LINES * LINE, COUNTS = HIGHS + sizeof(Bytes) * (SLOTS * (HIGH + 1) + (SLOTS << LOW_BITS));
-constexpr int LOW_COUNTS = COUNTS, FIRST_COUNTS = LOW_COUNTS + (sizeof(HalfBytes) << LOW_BITS);
-constexpr int SECOND_COUNTS = FIRST_COUNTS + 16 * sizeof(HalfBytes);
-static_assert(sizeof(Tables) == COUNTS + SLOTS * sizeof(Counts) + sizeof(Term) * FORMS * SLOTS, "no gaps");
-
-__device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
-
-// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader.
-// fixed: elements that are −1 in the whole tile.  Four threads share the bits of a form.
-__device__ inline void find_terms(Term (*terms)[SLOTS], i64 u, i64 fixed, int bits, bool negative) {
-    for (int base = 0; base < FORMS * SLOTS * 4; base += THREADS) {
-        const int k = base + threadIdx.x, f = k / 4 / SLOTS, slot = k / 4 % SLOTS, part = k % 4;
-        Linear form = {};
-        if (f < FORMS) {
-            form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
-            if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
-            if (negative && f == 0) form = {form.minus, form.plus, -form.start};
-        }
-        u32 plus = 0, minus = 0;
-        for (int bit = part; bit < bits; bit += 4) {
-            plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
-            minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
-        }
-        for (int distance = 1; distance < 4; distance *= 2) {
-            plus |= __shfl_xor_sync(~0u, plus, distance);
-            minus |= __shfl_xor_sync(~0u, minus, distance);
-        }
-        const int start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
-        if (f < FORMS && part == 0) terms[f][slot] = {plus, minus, start, 0};
-    }
-}
-
-// The first inner sum of a window: the sums that most often meet the opposite of the outer one.
-__device__ inline int window_start(const Term &term, int window) {
-    const int up = __popc(term.plus & 255), down = __popc(term.minus & 255), inner = up + down;
-    const int outer_up = __popc(term.plus) - up, outer_down = __popc(term.minus) - down, outer = outer_up + outer_down;
-    const float needed = -term.start - 0.5f * (outer_up - outer_down), middle = 0.5f * (up - down);
-    const float likely = middle + (needed - middle) * inner / (inner + outer ? inner + outer : 1);
-    int first = int(floorf(likely - 0.5f * (window - 1) + 0.5f));
-    if (first > up - window + 1) first = up - window + 1;
-    return first < -down ? -down : first;
-}
-
-// Deals the forms to places.
-__device__ inline void deal(Tables &tables, const Term (*terms)[SLOTS]) {
-    for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
-        const int f = k / SLOTS, slot = k % SLOTS;
-        Term term = terms[f][slot];
-        int rank = 0;
-        for (int other = 0; other < FORMS; other++)
-            rank += other != f && inner_terms(terms[other][slot]) < inner_terms(term) + (other < f);
-        const int place = by_length[rank];
-        term.window = window_start(term, window_at[place]);
-        tables.term[place][slot] = term;
-    }
-}
+constexpr int SECOND_COUNTS = COUNTS, FIRST_COUNTS = SECOND_COUNTS + (sizeof(HalfBytes) << SECOND_BITS);
+constexpr int TURNS = COUNTS + SLOTS * sizeof(Counts);
+static_assert(sizeof(Tables) == TURNS + 2 * SLOTS * sizeof(Bytes) + sizeof(Term) * FORMS * SLOTS, "no gaps");
 
 // single [SINGLE_ROWS][LINE]: the rows of each place.
 __device__ inline void fill_single_rows(const Tables &tables, Bits *single) {
@@ -177,7 +98,7 @@ __device__ inline void fill_single_rows(const Tables &tables, Bits *single) {
         u32 *row = single[in_singles.first[place] * LINE + 2 * slot].word + word;
         for (int j = 0; j < window_at[place]; j++, count++) {
             const u32 equal = (ones ^ (count & 1) - 1) & (twos ^ (count >> 1 & 1) - 1) & (fours ^ (count >> 2 & 1) - 1);
-            row[j * LINE * 4] = u32(count) < 6 ? equal : 0;
+            row[j * LINE * 4] = term.tested && u32(count) < 6 ? equal : 0;
         }
     }
 }
@@ -203,8 +124,8 @@ template <class Of, class Put> __device__ inline void fill_eight(int word, int t
 }
 
 __device__ inline void fill_byte_tables(Tables &tables) {
-    constexpr int HIGH_TOPS = HIGH / 8, LOW_TOPS = (1 << LOW_BITS) / 8, LOWER = (1 << INNER_BITS + LOW_BITS) - 1;
-    constexpr int COUNT_TOPS = LOW_TOPS + 4;   // two tables of 16
+    constexpr int HIGH_TOPS = HIGH / 8, LOW_TOPS = (1 << LOW_BITS) / 8, LOWER = (1 << LOWER_BITS) - 1;
+    constexpr int SECOND_TOPS = (1 << SECOND_BITS) / 8, COUNT_TOPS = SECOND_TOPS + (1 << FIRST_BITS) / 8;
     constexpr int BYTE_ITEMS = (HIGH_TOPS + LOW_TOPS) * SLOTS * ODD_WORDS;
     for (int k = threadIdx.x; k < BYTE_ITEMS + COUNT_TOPS * SLOTS * (ODD_WORDS / 2); k += THREADS) {
         const int slot = k % SLOTS;
@@ -214,28 +135,40 @@ __device__ inline void fill_byte_tables(Tables &tables) {
             fill_eight(word, is_high ? top : top - HIGH_TOPS, [&](int place) -> Steps {
                 if (place == BITS_OF_V) return {0, 0, ~0u};
                 const Term term = tables.term[place][slot];
-                const int below = __popc(term.plus & LOWER), shift = is_high ? INNER_BITS + LOW_BITS : INNER_BITS;
+                const int below = __popc(term.plus & LOWER), shift = is_high ? LOWER_BITS : INNER_BITS;
                 return {is_high ? BIAS - term.start - below : below - term.window, term.plus >> shift, term.minus >> shift};
             }, [&](int number, u32 made) { (is_high ? tables.high[slot][number] : tables.low[number * SLOTS + slot]).word[word] = made; });
         } else {
             const int item = k - BYTE_ITEMS, word = item / SLOTS % (ODD_WORDS / 2), top = item / (SLOTS * (ODD_WORDS / 2));
-            const bool is_low = top < LOW_TOPS;
-            const int half = (top - LOW_TOPS) / 2, shift = is_low ? INNER_BITS : 4 * half;
-            const u32 mask = is_low ? (1 << LOW_BITS) - 1 : 15;
+            const bool second = top < SECOND_TOPS;
+            const int own_top = second ? top : top - SECOND_TOPS, shift = second ? FIRST_BITS : 0;
+            const u32 mask = (1 << (second ? SECOND_BITS : FIRST_BITS)) - 1;
             auto steps_of = [&](int place) -> Steps {
                 if (place == BITS_OF_V) return {0, 0, ~0u};
                 const Term term = tables.term[place][slot];
                 const u32 plus = term.plus >> shift & mask;
                 return {__popc(plus), plus, term.minus >> shift & mask};
             };
-            const int own_top = is_low ? top : (top - LOW_TOPS) % 2;
-            auto place_of = [&](int number) -> u32 & {
-                return (is_low ? tables.counts[slot].low[number] : tables.counts[slot].inner[half][number]).word[word];
-            };
-            fill_eight(2 * word, own_top, steps_of, [&](int number, u32 made) { place_of(number) = made; });
-            fill_eight(2 * word + 1, own_top, steps_of, [&](int number, u32 made) { place_of(number) |= made << 4; });
+            HalfBytes *table = second ? tables.counts[slot].second : tables.counts[slot].first;
+            fill_eight(2 * word, own_top, steps_of, [&](int number, u32 made) { table[number].word[word] = made; });
+            fill_eight(2 * word + 1, own_top, steps_of, [&](int number, u32 made) { table[number].word[word] |= made << 4; });
         }
     }
+}
+
+// What each of the two bits of a row's number adds to the bytes that say which row it has.
+__device__ inline void fill_turns(Tables &tables, RowBits bits) {
+    const int k = THREADS - 1 - threadIdx.x, slot = k % SLOTS, word = k / SLOTS % ODD_WORDS, second = k / (SLOTS * ODD_WORDS);
+    if (second > 1) return;
+    u32 made = 0;
+    for (int byte = 0; byte < 4; byte++) {
+        const int place = in_bytes.place[4 * word + byte];
+        if (place < 0) continue;
+        const Term term = tables.term[place][slot];
+        const int bit = INNER_BITS + (second ? bits.second : bits.first);
+        made += u32(int(term.minus >> bit & 1) - int(term.plus >> bit & 1)) << 8 * byte;
+    }
+    tables.turn[second][slot].word[word] = made;
 }
 
 // The union of the rows of places K … of group G, by their numbers in `picks`; a number beyond the window stands for none.

@@ -33,32 +33,32 @@ constexpr int FACTORS = used_bytes().count, LAST = FACTORS > 2 ? FACTORS - 2 : 0
 template <int K> __device__ inline int signed_byte(u32 word) { return int(word << (24 - 8 * K)) >> 24; }
 
 // Byte K of two words, multiplied; that of the first counted from 128 on.
-template <int K> __device__ inline int byte_product(u32 a, u32 b) {
+template <int K> __device__ inline int byte_product(u32 a, u32 b, u32 top_bits) {
 #ifdef LANGFORD_HOST
-    return signed_byte<K>(a ^ 0x80808080) * signed_byte<K>(b);
+    return signed_byte<K>(a ^ top_bits) * signed_byte<K>(b);
 #else
     u32 byte;   // in one instruction
-    asm("lop3.b32 %0, %1, %2, %3, 0x28;" : "=r"(byte) : "r"(a), "r"(0x80808080), "n"(0xFFu << 8 * K));
+    asm("lop3.b32 %0, %1, %2, %3, 0x28;" : "=r"(byte) : "r"(a), "r"(top_bits), "n"(0xFFu << 8 * K));
     return __dp4a(int(byte), int(b), 0);
 #endif
 }
 
-template <int I> __device__ inline int factor(const u32 *odd, const u32 *even) {
+template <int I> __device__ inline int factor(const u32 *odd, const u32 *even, u32 top_bits) {
     constexpr int k = used_bytes().byte[I];
     if constexpr (k < 0) return 1;
     else {
         constexpr bool has_odd = k < 4 * ODD_WORDS && layout().place[k < 4 * ODD_WORDS ? k : 0] >= 0, has_even = k < EVENS;
-        if constexpr (has_odd && has_even) return byte_product<k % 4>(odd[k / 4], even[k / 4]);
-        else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4] ^ 0x80808080);
+        if constexpr (has_odd && has_even) return byte_product<k % 4>(odd[k / 4], even[k / 4], top_bits);
+        else if constexpr (has_odd) return signed_byte<k % 4>(odd[k / 4] ^ top_bits);
         else return signed_byte<k % 4>(even[k / 4]);
     }
 }
-template <int T> __device__ inline int triple(const u32 *odd, const u32 *even) {
+template <int T> __device__ inline int triple(const u32 *odd, const u32 *even, u32 top_bits) {
     constexpr int first = 3 * T;
     int product = 1;
-    if constexpr (first < LAST) product = factor<first>(odd, even);
-    if constexpr (first + 1 < LAST) product *= factor<first + 1>(odd, even);
-    if constexpr (first + 2 < LAST) product *= factor<first + 2>(odd, even);
+    if constexpr (first < LAST) product = factor<first>(odd, even, top_bits);
+    if constexpr (first + 1 < LAST) product *= factor<first + 1>(odd, even, top_bits);
+    if constexpr (first + 2 < LAST) product *= factor<first + 2>(odd, even, top_bits);
     return product;
 }
 
@@ -75,11 +75,11 @@ __device__ inline i64 multiply(int a, int b) {
 __device__ inline int beyond(i64 value) { return split(value).carry; }
 
 // first · triples T, T + 2, …; wide becomes other than 0 when it would not be exact.
-template <int T> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, int &wide) {
+template <int T> __device__ inline i64 chain(i64 first, const u32 *odd, const u32 *even, u32 top_bits, int &wide) {
     if constexpr (T >= TRIPLES) return first;
     else {
         wide |= beyond(first);
-        return chain<T + 2>(multiply(int(first), triple<T>(odd, even)), odd, even, wide);
+        return chain<T + 2>(multiply(int(first), triple<T>(odd, even, top_bits)), odd, even, top_bits, wide);
     }
 }
 
@@ -91,11 +91,26 @@ struct Sum {
     u32 nonzero;   // products that are not 0
 };
 
+// Adds 1 unless a factor is 0.
+__device__ inline void count_nonzero(u32 &count, u32 one, u32 two) {
+#ifdef LANGFORD_HOST
+    count += one && two;
+#else
+    asm("{\n"
+        ".reg .pred p, q;\n"
+        "setp.ne.u32 p, %1, 0;\n"
+        "setp.ne.and.u32 q, %2, 0, p;\n"
+        "@q add.u32 %0, %0, 1;\n"
+        "}"
+        : "+r"(count) : "r"(one), "r"(two));
+#endif
+}
+
 __device__ inline void add_product(Sum &sum, i64 half, int rest) {
     const Digits parts = split(half);
     sum.low = add_product(parts.digit, rest, sum.low);
     sum.high = add_product(parts.carry, rest, sum.high);
-    if (half && rest) sum.nonzero++;
+    count_nonzero(sum.nonzero, u32(half) | u32(half >> 32), rest);
 }
 
 // What a warp has added up, in limbs of 32 bits (limbs.py), and the same modulo 2^64 − 1 from additions of its own.
@@ -162,22 +177,24 @@ __device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool
 }
 
 // Adds the product of a point, one for each lane, from the bytes as they are in the tables.
-// turned: bit 31 says whether the sign is to be changed (unless COUNTS_BITS).
-__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &of_v, const Evens &of_u, u32 turned, int weight) {
+// top_bits: 0x80808080, in a register.  turned: bit 31 says whether the sign is to be changed (unless COUNTS_BITS).
+__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &of_v, const Evens &of_u,
+                                u32 turned, int weight, u32 top_bits) {
     u32 odd[WORDS] = {}, even[WORDS] = {};
     Evens even_bytes;
     for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k];
     for (int k = 0; k < EVEN_WORDS; k++) {
         even_bytes.word[k] = of_v.word[k] + of_u.word[k];
-        even[k] = even_bytes.word[k] ^ 0x80808080;
+        even[k] = even_bytes.word[k] ^ top_bits;
     }
     if (COUNTS_BITS) turned = odd_bytes.word[ODD_WORDS - 1] << 7;
     int rest = 1;
-    if constexpr (LAST < FACTORS) rest = factor<LAST>(odd, even);
-    if constexpr (LAST + 1 < FACTORS) rest *= factor<LAST + 1>(odd, even);
+    if constexpr (LAST < FACTORS) rest = factor<LAST>(odd, even, top_bits);
+    if constexpr (LAST + 1 < FACTORS) rest *= factor<LAST + 1>(odd, even, top_bits);
     int wide = 0;
-    const i64 one = chain<4>(multiply(triple<0>(odd, even), triple<1>(odd, even)), odd, even, wide);
-    const i64 two = chain<5>(multiply(triple<2>(odd, even), triple<3>(odd, even)), odd, even, wide);
+    const i64 first = multiply(triple<0>(odd, even, top_bits), triple<1>(odd, even, top_bits));
+    const i64 second = multiply(triple<2>(odd, even, top_bits), triple<3>(odd, even, top_bits));
+    const i64 one = chain<4>(first, odd, even, top_bits, wide), two = chain<5>(second, odd, even, top_bits, wide);
     wide |= beyond(one) | beyond(two);
     const int minus = int(turned) >> 31;
     rest = (rest ^ minus) - minus;

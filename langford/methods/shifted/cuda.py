@@ -15,7 +15,7 @@ from langford.devices import Device
 from langford.errors import CheckFailed
 from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.runtime import CudaProgram
+from langford.kernels.cuda.runtime import CudaProgram, device_memory
 from langford.kernels.cuda.source import source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
@@ -82,18 +82,19 @@ class ShiftedOnGpu:
         self._u_block_bits = min(settings.u_block_bits, self._u_free)
         self._even_window = settings.even_window
         self._set_forms(split.u_order(prefix, INNER_BITS))
-        self._cells = self.program.zeros((self.program.blocks, self._words), np.uint32)
+        self._joint = self.program.zeros(self._shape.joint_bytes(settings) // 4, np.uint32)
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
 
     @classmethod
     def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
         """The evaluator for a GPU; raises NoGpu."""
-        return cls(plan, partial(CudaProgram, device.index))
+        return cls(plan, partial(CudaProgram, device.index), settings_for(plan, device_memory(device.index)))
 
     @classmethod
     def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
         """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
-        return cls(plan, HostProgram, replace(settings_for(plan), threads=64, u_block_bits=20))
+        settings = settings_for(plan, HostProgram.memory)
+        return cls(plan, HostProgram, replace(settings, threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
         """Fill in what does not change from task to task."""
@@ -157,8 +158,10 @@ class ShiftedOnGpu:
         arrays = self._zero_sums()
         for block in u_blocks:
             windows = program.upload(block.windows)
+            choices = program.zeros(len(block.us), np.uint32)
+            program.launch("choose_row_bits", block.us, np.int32(len(block.us)), np.int32(self._tile_bits), choices)
             for first in starts:
-                self._launch(block, self._tile(first), windows, v_weight, arrays)
+                self._launch(block, self._tile(first), windows, choices, v_weight, arrays)
                 launches += 1
                 if launches % UNKEPT_LAUNCHES == 0:
                     self._take_over(sums, arrays)
@@ -189,16 +192,15 @@ class ShiftedOnGpu:
         block: UBlockOnDevice,
         tile: TileOnDevice,
         windows: DeviceArray,
+        choices: DeviceArray,
         v_weight: int,
         arrays: tuple[DeviceArray, DeviceArray, DeviceArray],
     ) -> None:
         program = self.program
-        joint_rows = self._shape.even_pairs * (self._even_window + 1) ** 2
-        joint = program.zeros((joint_rows, self._words), np.uint32)
-        program.launch("join_even_rows", tile.rows, windows, joint)
+        program.launch("join_even_rows", tile.rows, windows, self._joint)
         program.launch(
-            "shifted", block.us, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
-            joint, windows, tile.keys, self._cells, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
+            "shifted", block.us, choices, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
+            self._joint, windows, tile.keys, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
             np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langford.kernels.cuda.source import Definitions
 from langford.methods.shifted.plan import ShiftedPlan
@@ -12,6 +12,12 @@ IMAGES = 4
 """Pairs done together: u and v as they are and backwards."""
 INNER_BITS, LOW_BITS = 8, 5
 """Lowest bits of a packed v that tell the points of a row apart, and the next ones (shifted_forms.cuh)."""
+ROW_BITS = 2
+"""Bits of a row's number that a lane treats apart; without symmetry they are beyond the low ones."""
+MOST_JOINED = 4
+"""Even forms that share a joint row, where memory allows."""
+MEMORY_SHARE = 4
+"""The joint rows take at most one part in so many of a GPU's memory."""
 MANY_ELEMENTS = 58
 """Beyond it the shared memory of two blocks has no room for longer windows, and neighbouring u's share less."""
 
@@ -24,8 +30,7 @@ class Settings:
         tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
         windows: inner sums of an odd form that have a row, by place in its group, of as many places as a group has
             at most.
-        joints: pairs of even forms whose dead v's are read for every u, fewer where there are few; the union of
-            those of the others is kept from u to u.
+        joined: even forms that share a joint row, at most.
         even_window: values of an even form that have a row.
         run: u's that a block takes at once.
         threads: per block.
@@ -35,7 +40,7 @@ class Settings:
 
     tile_bits: int = 20
     windows: tuple[int, ...] = (4, 4, 3)
-    joints: int = 3
+    joined: int = MOST_JOINED
     even_window: int = 7
     run: int = 16
     threads: int = 256
@@ -53,7 +58,6 @@ class GpuShape:
         reach: no half of an even form exceeds it.
         images: IMAGES, or 1.
         tile_bits: v's that a tile has room for, as a power of two.
-        joints: as in Settings.
         sizes: places of each group of odd forms.
         windows: the window of each place, by group.
     """
@@ -65,7 +69,6 @@ class GpuShape:
     reach: int
     images: int
     tile_bits: int
-    joints: int
     sizes: list[int]
     windows: list[int]
 
@@ -84,16 +87,20 @@ class GpuShape:
             4 if evens <= 16 else 8,
             Shape.of(plan.problem).reach,
             IMAGES if symmetric else 1,
-            max(INNER_BITS + LOW_BITS, min(settings.tile_bits, free)),
-            min(settings.joints, max(0, (evens - 1) // 2)),
+            max(INNER_BITS + LOW_BITS + (0 if symmetric else ROW_BITS), min(settings.tile_bits, free)),
             sizes,
             [window for size in sizes for window in settings.windows[:size]],
         )
 
-    @property
-    def even_pairs(self) -> int:
-        """Joint tables of even forms."""
-        return max(1, -(-self.evens // 2))
+    def joint_bytes(self, settings: Settings) -> int:
+        """Bytes of the joint rows of a tile's even forms."""
+        return (self._joint_rows(settings) << self.tile_bits) // 8
+
+    def _joint_rows(self, settings: Settings) -> int:
+        groups = max(1, -(-self.evens // settings.joined))
+        sizes = [self.evens // groups + (group < self.evens % groups) for group in range(groups)]
+        rows: int = sum((settings.even_window + 1) ** size for size in sizes)
+        return rows
 
     def definitions(self, settings: Settings) -> Definitions:
         """Compile-time parameters of ``shifted.cu``."""
@@ -107,8 +114,7 @@ class GpuShape:
             "TILE_BITS": self.tile_bits,
             "GROUP_SIZES": self.sizes,
             "WINDOWS": self.windows,
-            "BY_LENGTH": sorted(range(self.forms), key=lambda place: self.windows[place]),
-            "JOINTS": self.joints,
+            "JOINED": settings.joined,
             "EVEN_WINDOW": settings.even_window,
             "RUN": settings.run,
             "THREADS": settings.threads,
@@ -116,10 +122,17 @@ class GpuShape:
         }
 
 
-def settings_for(plan: ShiftedPlan) -> Settings:
-    """The fastest settings known for a problem."""
+def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
+    """The fastest settings known for a problem on a GPU with so many bytes of memory."""
     if len(plan.forms.odd) > 16:
-        return Settings(windows=(3, 3, 3), min_blocks=1)
-    if len(plan.problem.filled) > MANY_ELEMENTS:
-        return Settings(windows=(4, 3, 3), joints=4)
-    return Settings()
+        settings = Settings(windows=(3, 3, 3), min_blocks=1)
+    elif len(plan.problem.filled) > MANY_ELEMENTS:
+        settings = Settings(windows=(4, 3, 3))
+    else:
+        settings = Settings()
+    shape = GpuShape.of(plan, settings)
+    for joined in range(MOST_JOINED, 0, -1):
+        settings = replace(settings, joined=joined)
+        if shape.joint_bytes(settings) * MEMORY_SHARE <= memory:
+            break
+    return settings
