@@ -1,6 +1,7 @@
 """Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones.
 
     python benchmarks/sums_gpu.py
+    python benchmarks/sums_gpu.py shifted        one part: polyphase, shifted or points
 
 Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around
 each launch, "wall" includes what the host prepares.  An odd product is one product of the
@@ -9,6 +10,7 @@ odd sums at one surviving point; the projection is by points.
 
 from __future__ import annotations
 
+import argparse
 import time
 from functools import partial
 from math import ceil
@@ -31,8 +33,8 @@ WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.la
 COMPARED = Problem.langford(20)
 SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
 SHIFTED_WHOLE = [(Problem.langford(20), 4), (Problem.langford(24), 8)]
-SHIFTED_SAMPLES = [(Problem.langford(28), 12, 14)]
-"""With the least number of tasks that are drawn over the whole plan: 2% of them."""
+SHIFTED_SAMPLES = [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)]
+"""With the least number of tasks that are drawn over the whole plan: 2% of L(2,28)'s."""
 
 
 class TimedProgram(CudaProgram):
@@ -137,20 +139,34 @@ def compare(problem: Problem) -> None:
     print(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
 
 
-def main() -> None:
-    print(device_name(0))
+def polyphase() -> None:
+    """The table of the polyphase sum."""
     table = Table("problem", "depth", "tasks", "kernel s", "wall s", "odd products/s", "whole problem, kernel s")
     for problem, depth, runs in WHOLE:
         measure(table, problem, depth, runs, whole=True)
     for problem, depth, runs in SAMPLES:
         measure(table, problem, depth, runs, whole=False)
+
+
+def shifted() -> None:
+    """The table of the shifted sum."""
     print("shifted")
     table = Table("problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s")
     for problem, depth in SHIFTED_WHOLE:
         measure_shifted(table, problem, depth, None)
     for problem, depth, drawn in SHIFTED_SAMPLES:
         measure_shifted(table, problem, depth, drawn)
-    compare(COMPARED)
+
+
+PARTS = {"polyphase": polyphase, "shifted": shifted, "points": partial(compare, COMPARED)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
+    print(device_name(0))
+    for part in parser.parse_args().parts or PARTS:
+        PARTS[part]()
 
 
 if __name__ == "__main__":
