@@ -1,7 +1,7 @@
 """Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones.
 
     python benchmarks/sums_gpu.py
-    python benchmarks/sums_gpu.py shifted        one part: polyphase, shifted or points
+    python benchmarks/sums_gpu.py --only shifted        or polyphase, or points
 
 Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around
 each launch, "wall" includes what the host prepares.  An odd product is one product of the
@@ -163,9 +163,10 @@ PARTS = {"polyphase": polyphase, "shifted": shifted, "points": partial(compare, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    only = parser.parse_args().only
     print(device_name(0))
-    for part in parser.parse_args().parts or PARTS:
+    for part in [only] if only else PARTS:
         PARTS[part]()
 
 
