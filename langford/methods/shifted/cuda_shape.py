@@ -18,8 +18,6 @@ MOST_JOINED = 4
 """Even forms that share a joint row, where memory allows."""
 MEMORY_SHARE = 4
 """The joint rows take at most one part in so many of a GPU's memory."""
-MANY_ELEMENTS = 58
-"""Beyond it the shared memory of two blocks has no room for longer windows, and neighbouring u's share less."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Settings:
     windows: tuple[int, ...] = (4, 4, 3)
     joined: int = MOST_JOINED
     even_window: int = 7
-    run: int = 16
+    run: int = 4
     threads: int = 256
     min_blocks: int = 2
     u_block_bits: int = 25
@@ -126,8 +124,6 @@ def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
     """The fastest settings known for a problem on a GPU with so many bytes of memory."""
     if len(plan.forms.odd) > 16:
         settings = Settings(windows=(3, 3, 3), min_blocks=1)
-    elif len(plan.problem.filled) > MANY_ELEMENTS:
-        settings = Settings(windows=(4, 3, 3))
     else:
         settings = Settings()
     shape = GpuShape.of(plan, settings)
