@@ -64,7 +64,7 @@ __device__ inline VALUE left(int op, VALUE whole, VALUE part) {
 }
 
 // Vertices that a thread reads at a time, all_threads() apart: so many loads are under way.
-constexpr int SOME = 4;
+constexpr int SOME = 8;
 
 // out[v] = read(first, second) of all vertices; places_of(v, first, second) tells from where.
 template <class Places, class Read>
