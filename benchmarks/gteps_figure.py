@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
+from math import isfinite
 from pathlib import Path
 
 import matplotlib
@@ -39,20 +40,27 @@ def main(file: str) -> None:
     figures = json.loads(FIGURES.read_text())
     scales = sorted(map(int, figures["gteps"]))
     speeds = [figures["gteps"][str(scale)] for scale in scales]
+    launches = [figures.get("gteps_of_launch", {}).get(str(scale), float("nan")) for scale in scales]
     limits = [limit(figures["reached"][str(scale)], figures["copy"][str(scale)]) for scale in scales]
     matplotlib.rcParams.update({"svg.hashsalt": "gteps", "font.family": "DejaVu Sans", "font.size": 9})
     figure, axis = pyplot.subplots(figsize=(6.4, 3.4), layout="constrained")
     axis.plot(scales, limits, "--", color=LIMIT)
     axis.plot(scales, speeds, "o-", color=OURS)
-    for scale, speed in zip(scales, speeds, strict=True):
-        axis.annotate(f"{speed:.0f}", (scale, speed), (0, 7), textcoords="offset points", ha="center", color=OURS)
+    axis.plot(scales, launches, "o:", color=OURS, markerfacecolor="white")
+    for row, above in ((speeds, -15), (launches, 7)):
+        for scale, speed in zip(scales, row, strict=True):
+            if isfinite(speed):
+                axis.annotate(
+                    f"{speed:.0f}", (scale, speed), (0, above), textcoords="offset points", ha="center", color=OURS
+                )
     axis.annotate(
         "limit of the memory: a copy of the bytes that must move", (scales[0], limits[0]), (0, 11),
         textcoords="offset points", color=LIMIT,
     )  # fmt: skip
     axis.annotate(
-        "searches, one launch each", (scales[1], speeds[1]), (10, -14), textcoords="offset points", color=OURS
-    )
+        "searches, one launch each" + "; dotted: launches alone" * any(map(isfinite, launches)),
+        (scales[-1], speeds[-1]), (0, -38), textcoords="offset points", ha="right", color=OURS,
+    )  # fmt: skip
     axis.set(
         xlabel="scale: 2^scale vertices, 16 edges per vertex", ylabel="billion edges per second", yscale="log",
         ylim=(10, 10_000), xticks=scales,

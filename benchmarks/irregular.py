@@ -50,29 +50,41 @@ def largest(bench: Bench) -> None:
 
 def searches(bench: Bench, scales: tuple[int, ...]) -> None:
     """Graph500 at these scales."""
-    table = Table("scale", "edges searched in", "GTEPS, harmonic mean", "ms, median", "construction s", "share")
+    table = Table(
+        "scale", "edges searched in", "GTEPS, harmonic mean", "ms, median", "launches alone: GTEPS", "ms",
+        "construction s", "share",
+    )  # fmt: skip
     for scale in scales:
         edge_list = irregular.kronecker(scale, device=bench.device)
         built = bench.timed(1, lambda: irregular.Graph.from_edges(1 << scale, *edge_list, symmetric=True).simple())
         graph = built.outcome
         connected = np.flatnonzero(on_host(graph.degrees))
         roots = np.random.default_rng(1).permutation(connected)[: ROOTS[bench.device]].tolist()
-        seconds, edges = [], []
+        seconds, alone, edges = [], [], []
         for root in roots:
             taken = bench.timed(1, lambda: irregular.bfs(graph, root))
             seconds.append(taken.median)
+            if bench.device == "cuda":
+                alone.append(bench.alone(1, lambda: graph.on_gpu.start(root, "auto"), calls=1))
             edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
-        slowness = np.mean([taken / count for taken, count in zip(seconds, edges, strict=True)])
+        speeds = [harmonic(edges, times) for times in (seconds, alone) if times]
         reached = float((taken.outcome.parent >= 0).mean())
-        for name, value in (("gteps", 1e-9 / slowness), ("reached", reached), ("copy", bench.bandwidth)):
+        names = "gteps", "gteps_of_launch"
+        for name, value in (*zip(names, speeds, strict=False), ("reached", reached), ("copy", bench.bandwidth)):
             bench.figures.setdefault(name, {})[str(scale)] = float(f"{value:.4g}")
         # The parents are written; a bitmap of the reached is read and written.
         moved = 4 * (1 << scale) + (1 << scale) // 4
         median = float(np.median(seconds))
         table.row(
-            scale, f"{max(edges):,}", f"{1e-9 / slowness:.3g}", f"{1000 * median:.3g}", f"{built.median:.2f}",
+            scale, f"{max(edges):,}", f"{speeds[0]:.3g}", f"{1000 * median:.3g}",
+            *([f"{speeds[1]:.3g}", f"{1000 * np.median(alone):.3g}"] if alone else ["", ""]), f"{built.median:.2f}",
             bench.share(moved, median),
         )  # fmt: skip
+
+
+def harmonic(edges: list[int], seconds: list[float]) -> float:
+    """GTEPS of searches, their harmonic mean."""
+    return float(1e-9 / np.mean([taken / count for taken, count in zip(seconds, edges, strict=True)]))
 
 
 def directions(bench: Bench, scale: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from table import Timing, timed
 
 CALLS = 10
 """Calls behind each other of which the mean is taken."""
+COPIES = 8
+"""Copies of a GiB, read and written, that keep a GPU busy while Python queues what is timed alone: some 2 ms."""
 
 
 class Bench:
@@ -32,10 +35,12 @@ class Bench:
             import cupy
 
             self.xp = cupy
-        source = self.xp.zeros(2**20 if quick else 2**26, np.int64)
-        there = self.xp.empty_like(source)
-        copies = self.timed(5, lambda: self.xp.copyto(there, source))
-        self.bandwidth = 2 * source.nbytes / copies.median
+        self._source = self.xp.zeros(2**20 if quick and device == "cpu" else 2**26, np.int64)
+        self._there = self.xp.empty_like(self._source)
+        self.bandwidth = 2 * self._source.nbytes / self.timed(5, self._copy).median
+
+    def _copy(self) -> None:
+        self.xp.copyto(self._there, self._source)
 
     def put(self, array: Any) -> Any:
         """The array on the device."""
@@ -68,6 +73,30 @@ class Bench:
                 action()
 
         return self.timed(runs, calls).median / CALLS
+
+    def alone(self, runs: int, action: Callable[[], Any], calls: int = CALLS) -> float:
+        """Seconds that a GPU works for a call, without what Python takes: it queues all calls while copies run.
+
+        The action must not wait for the GPU.  Two events enclose the calls, the copies before them excluded; the
+        median of the runs.  On a core the same as alone.
+        """
+        if self.xp is np:
+            return self.timed(runs, action).median
+        events = self.xp.cuda.Event(), self.xp.cuda.Event()
+        seconds = []
+        for _ in range(runs):
+            self.xp.cuda.Device().synchronize()
+            for _ in range(COPIES):
+                self._copy()
+            events[0].record()
+            for _ in range(calls):
+                action()
+            if events[0].done:
+                raise SystemExit("the GPU was not kept busy until all calls were queued: raise COPIES")
+            events[1].record()
+            events[1].synchronize()
+            seconds.append(self.xp.cuda.get_elapsed_time(*events) / 1000 / calls)
+        return median(seconds)
 
     def share(self, moved: int, seconds: float) -> str:
         """Bytes that must be moved per second, as a share of what a copy moves."""

@@ -37,17 +37,21 @@ class GpuGraph:
             xp.empty(chunks, self._vertex), xp.empty(chunks, offset), gpu.zeros(SCRATCH, np.uint64),
         )  # fmt: skip
 
-    def search(self, root: int, direction: str) -> Bfs:
-        """Search breadth first from a vertex; ``direction`` as in bfs."""
-        gpu = self._gpu
-        parent = gpu.xp.empty(self._n, self._vertex)
-        record = gpu.xp.empty(1 + 3 * MOST_LEVELS, np.int64)
+    def start(self, root: int, direction: str) -> tuple[Array, Array]:
+        """Start a search, and do not wait for it: the parents, and the record (bfs.cu)."""
+        parent = self._gpu.xp.empty(self._n, self._vertex)
+        record = self._gpu.xp.empty(1 + 3 * MOST_LEVELS, np.int64)
         self._program.launch(
             "search", *self._edges, *self._memory, np.int64(root), np.int64(DIRECTIONS[direction]), parent, record
         )
-        told = gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
+        return parent, record
+
+    def search(self, root: int, direction: str) -> Bfs:
+        """Search breadth first from a vertex; ``direction`` as in bfs."""
+        parent, record = self.start(root, direction)
+        told = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
         if told[0] > FEW_LEVELS:
-            told = gpu.on_host(record)
+            told = self._gpu.on_host(record)
         levels = told[1:].reshape(-1, 3)[: told[0]].tolist()
         return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
