@@ -5,19 +5,22 @@
 
 Miller's search of L(2,18), as its evaluator launches it: a core places a colour below some masks and puts the
 sub-tasks into the buffer of a stream (feed), the GPU copies them (copy) and searches them (kernel), and the core
-learns that it is done (result).  The last sub-tasks of a launch keep little of the GPU busy (tail): a launch of
-twice as many takes less than twice as long, and what it saves is the tail.  With one stream each step is timed
-alone; the graph predicts launches per second with 1 to 4 streams, which are then measured.  The deeper the
-sub-tasks, the more of a launch is feeding.  At the end the whole evaluator counts one task with 1 to 4 streams.
+learns that it is done (result).  The last sub-tasks of a launch keep little of the GPU busy (tail), and blocks of
+the next one take the places of those that have ended.  With one stream each step is timed alone.  The tail is timed
+without feeding: in a burst, several launches with full buffers start at once, and what each further one adds is the
+kernel without its tail.  From these the graph predicts launches per second with 1 to 4 streams, which are then
+measured.  All means are over the same sub-tasks; the deeper these are, the more of a launch is feeding.  Last,
+the whole evaluator counts one task with 1 to 4 streams.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -33,7 +36,10 @@ from langford.methods.backtracking.cuda import MillerOnGpu, Settings, lane_depth
 from langford.problem import Problem
 
 STREAMS = (1, 2, 3, 4)
-LAUNCHES, TIMED_LAUNCHES = 64, 12
+LAUNCHES, FIRST_LAUNCHES = 64, 12
+"""Those timed, and those before: memory is touched for the first time, and clocks rise."""
+BURSTS = 2, 4
+"""Launches that start at once; their difference tells what a further one adds."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,6 @@ class Source:
     parents: Any
     depth: int
     room: int
-
-    @property
-    def doubled(self) -> Source:
-        """The same with twice as many sub-tasks in a launch."""
-        pairs = [
-            np.concatenate(pair) for pair in zip(self.parents, self.parents[1:] + self.parents[:1], strict=True)
-        ]
-        return replace(self, parents=pairs, room=2 * self.room)
 
     def put(self, number: int, words: Any) -> None:
         """Place a colour, and put the sub-tasks of a launch into a buffer."""
@@ -99,8 +97,8 @@ class Launches:
     def pace(self) -> tuple[float, int]:
         """Launches per second, and the nodes that they searched."""
         started = 0.0
-        for number in range(LAUNCHES + TIMED_LAUNCHES):
-            if number == TIMED_LAUNCHES:
+        for number in range(FIRST_LAUNCHES + LAUNCHES):
+            if number == FIRST_LAUNCHES:
                 started = time.perf_counter()
             stream = self._streams[number % len(self._streams)]
             stream.wait()
@@ -111,34 +109,40 @@ class Launches:
         seconds = time.perf_counter() - started
         return LAUNCHES / seconds, sum(int(self._program.download(total)[2]) for total in self._totals)
 
-    def steps(self) -> Pipeline:
-        """The steps of a launch, each alone, medians; without a tail."""
+    def pipeline(self) -> Pipeline:
+        """The steps of a launch, each alone, and its tail; means."""
         stream = self._streams[0]
-        feed, sent, done, result = [], [], [], []
-        for number in range(TIMED_LAUNCHES):
+        rows = []
+        for number in range(FIRST_LAUNCHES + LAUNCHES):
             begin = time.perf_counter()
             self.sub_tasks.put(number, stream.words)
-            fed = time.perf_counter()
-            self.launch(number)
+            self.launch(0)
             launched = time.perf_counter()
             stream.wait()
             ended = time.perf_counter()
             stream.wait()
-            feed.append(launched - begin)
-            sent.append(launched - fed)
-            done.append(ended - fed)
-            result.append(time.perf_counter() - ended)
-        copy = self._copy(stream)
-        median = statistics.median
+            rows.append((launched - begin, ended - launched, time.perf_counter() - ended))
         # What the core needs to launch is its own work: it feeds nothing else meanwhile.
-        kernel = max(median(done) - median(sent) - copy, 0.0)
-        return Pipeline(*(round(1000 * value, 4) for value in (median(feed), copy, kernel, median(result))))
+        feed, on_gpu, result = (mean(column) for column in zip(*rows[FIRST_LAUNCHES:], strict=True))
+        copy = min(self._copy(stream), on_gpu)
+        kernel = on_gpu - copy
+        few, many = (mean(self._bursts(size)) for size in BURSTS)
+        busy = (many - few) / (BURSTS[1] - BURSTS[0])
+        steps = feed, copy, kernel, result, min(max(kernel - busy, 0.0), kernel)
+        return Pipeline(*(round(1000 * seconds, 4) for seconds in steps))
 
-    @classmethod
-    def pipeline(cls, evaluator: MillerOnGpu, sub_tasks: Source) -> Pipeline:
-        """The steps of a launch, and its tail: what a launch of twice as many sub-tasks takes less than two."""
-        steps, twice = (cls(evaluator, tasks, 1).steps() for tasks in (sub_tasks, sub_tasks.doubled))
-        return replace(steps, tail=min(round(max(2 * steps.kernel - twice.kernel, 0.0), 4), steps.kernel))
+    def _bursts(self, size: int) -> Iterator[float]:
+        """Seconds of so many launches that start at once, again and again, until all sub-tasks had their turn."""
+        streams = self._streams[:size]
+        for first in range(0, LAUNCHES, size):
+            for number, stream in enumerate(streams):
+                self.sub_tasks.put(first + number, stream.words)
+            begin = time.perf_counter()
+            for number in range(size):
+                self.launch(number)
+            for stream in streams:
+                stream.wait()
+            yield time.perf_counter() - begin
 
     def _copy(self, stream: Stream) -> float:
         """Seconds of a copy of the buffer to the GPU."""
@@ -147,13 +151,13 @@ class Launches:
         import cupy
 
         there, seconds = cupy.empty(self.sub_tasks.room, np.uint64), []
-        for _ in range(TIMED_LAUNCHES):
+        for _ in range(FIRST_LAUNCHES + LAUNCHES):
             cupy.cuda.Device().synchronize()
             begin = time.perf_counter()
             there.set(stream.words[: self.sub_tasks.room])
             cupy.cuda.Device().synchronize()
             seconds.append(time.perf_counter() - begin)
-        return statistics.median(seconds)
+        return mean(seconds[FIRST_LAUNCHES:])
 
 
 def main() -> None:
@@ -171,7 +175,7 @@ def main() -> None:
         settings = Settings(lane_colours=plan.problem.n - depth, computing=0)
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
         sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if arguments.host else 2**17)
-        pipeline = Launches.pipeline(evaluator, sub_tasks)
+        pipeline = Launches(evaluator, sub_tasks, max(BURSTS)).pipeline()
         steps = ", ".join(f"{step:.3g}" for step in vars(pipeline).values())
         nodes = set()
         for streams in STREAMS:
