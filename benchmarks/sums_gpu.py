@@ -32,7 +32,7 @@ from langford.reference import published
 WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.langford(24), 4, 1)]
 COMPARED = Problem.langford(20)
 SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
-SHIFTED_WHOLE = [(Problem.langford(20), 4), (Problem.langford(24), 8)]
+SHIFTED_WHOLE = [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)]
 SHIFTED_SAMPLES = [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)]
 """With the least number of tasks that are drawn over the whole plan: 2% of L(2,28)'s."""
 
