@@ -122,10 +122,7 @@ class GpuShape:
 
 def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
     """The fastest settings known for a problem on a GPU with so many bytes of memory."""
-    if len(plan.forms.odd) > 16:
-        settings = Settings(windows=(3, 3, 3), min_blocks=1)
-    else:
-        settings = Settings()
+    settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.forms.odd) > 16 else Settings()
     shape = GpuShape.of(plan, settings)
     for joined in range(MOST_JOINED, 0, -1):
         settings = replace(settings, joined=joined)
