@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.verify import Comparison, Coverage
+from jobs.recomputation import Comparison
+from jobs.verify import Coverage
 from langford.devices import CPU, Device
 from langford.errors import LangfordError, WrongResult
 from langford.provenance import kernel_hash, versions

@@ -1,98 +1,19 @@
-"""Recompute tasks of a campaign here in another way, where there is one, and compare them with the ledger."""
+"""Verify a campaign: which tasks are recomputed, what that proves, and what it decides."""
 
 from __future__ import annotations
 
 import json
 import math
-import platform
-import time
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
-import numpy as np
-from numpy.typing import NDArray
-
 from db import Campaign, Export
-from jobs.evaluation import evaluate
 from jobs.identity import Identity
-from langford.arithmetic.residue import residue
-from langford.devices import CPU, Device, cores
-from langford.errors import LangfordError
-from langford.methods import METHODS, Evaluator, Plan
-from langford.methods.host import host_evaluator
-from langford.provenance import kernel_hash, versions
-from langford.result import Evaluation, PartialResult
-
-HOST = "host"
-"""The name of the device on which the GPU's kernel runs compiled for the processor."""
-
-
-class NotComparable(LangfordError):
-    """No task of one method has the value of tasks of the other."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The value of a task in the ledger, and the value that was computed here.
-
-    Attributes:
-        index: the task.
-        stored: its value in the ledger; None when it is not done yet.
-        recomputed: its value computed here; None when it is not done yet.
-        source: the provenance of the stored value, JSON.
-        evaluation: what was computed here, as a result of the task; None when it is not done yet.
-    """
-
-    index: int
-    stored: int | None
-    recomputed: int | None
-    source: str = "{}"
-    evaluation: Evaluation | None = None
-
-    @property
-    def verdict(self) -> str:
-        """The comparison in words: "agrees", "differs" or "not done yet"."""
-        if self.stored is None:
-            return "not done yet"
-        return "agrees" if self.stored == self.recomputed else "differs"
-
-
-@dataclass(frozen=True)
-class Recomputation:
-    """A way to compute the value of a task.
-
-    Attributes:
-        plan: the plan whose tasks are evaluated.
-        owners: the task of the campaign to which each of them belongs, see Plan.owners.
-        device: where they are evaluated.
-        evaluator: evaluates them on the host-compiled kernel; None: the evaluator of the device.
-        words: the comparison that this makes.
-    """
-
-    plan: Plan
-    owners: NDArray[np.int64]
-    device: Device
-    evaluator: Evaluator | None
-    words: str
-
-    def evaluation(self, index: int) -> Evaluation:
-        """A task of the campaign, recomputed; raises CheckFailed."""
-        start = time.perf_counter()
-        parts = [self._part(part) for part in np.flatnonzero(self.owners == index).tolist()]
-        value = sum(part.value for part in parts)
-        result = PartialResult(index, value, residue(value), sum(part.evaluated for part in parts))
-        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
-        how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
-        return Evaluation(result, time.perf_counter() - start, how)
-
-    def _part(self, part: int) -> PartialResult:
-        if self.evaluator is None:
-            return evaluate(self.plan, part, self.device).result
-        result = self.evaluator.evaluate(part)
-        self.plan.expectation(part).check(result)
-        return result
+from jobs.recomputation import Comparison
+from langford.devices import Device
+from langford.provenance import kernel_hash
+from langford.result import Evaluation
 
 
 @dataclass(frozen=True)
@@ -145,47 +66,6 @@ class Coverage:
         )
 
 
-def recomputation(plan: Plan, method_name: str | None, device: Device | None) -> Recomputation:
-    """The most independent way to recompute the tasks of a plan.
-
-    Args:
-        plan: of the campaign.
-        method_name: another method whose tasks are comparable, or None for the plan's own.
-        device: where; None for the host-compiled kernel of the GPU.
-
-    Raises NotComparable, and as Method.plan and Method.evaluator.
-    """
-    other = plan
-    if method_name not in (None, plan.method.name):
-        other = METHODS[str(method_name)].plan(plan.problem, plan.depth)
-        if plan.owners(other) is None:
-            raise NotComparable(
-                f"no task of {plan.method.name} can be compared with tasks of {other.method.name}: leave --method "
-                "out to compare tasks, or compare the whole count with "
-                f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
-                f"`langford count --method {other.method.name}`)"
-            )
-    deeper = other.deeper()
-    owners = None if deeper is None else plan.owners(deeper)
-    if deeper is not None and owners is not None:
-        split, chosen = f"as sums of the tasks at depth {deeper.depth}", deeper
-    else:
-        split, chosen, owners = (
-            f"in the same split, depth {other.depth}: there is no deeper one",
-            other,
-            plan.owners(other),
-        )
-    assert owners is not None
-    seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
-    how = f"{chosen.method.name}{seed}, {split}, by "
-    if device is None:
-        how += "the kernel of the GPU, compiled for this processor"
-        return Recomputation(chosen, owners, CPU, host_evaluator(chosen), how)
-    chosen.evaluator(device)
-    how += "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
-    return Recomputation(chosen, owners, device, None, how)
-
-
 def sample_size(text: str, done: int) -> int:
     """How many of the tasks that are done a sample has: "5%" of them, rounded up, or "12"."""
     if text.endswith("%"):
@@ -196,25 +76,6 @@ def sample_size(text: str, done: int) -> int:
 def choose(done: Collection[int], size: int, seed: int) -> list[int]:
     """``size`` random tasks out of those that are done, in increasing order; the seed repeats the choice."""
     return sorted(Random(seed).sample(sorted(done), size))
-
-
-def compare(export: Export, way: Recomputation, indices: Sequence[int]) -> Iterator[Comparison]:
-    """Evaluate each task again and compare it with the results of a campaign."""
-    stored = {evaluation.result.index: evaluation for evaluation in export.results}
-
-    def compared(index: int) -> Comparison:
-        if index not in stored:
-            return Comparison(index, None, None)
-        evaluation, again = stored[index], way.evaluation(index)
-        return Comparison(index, evaluation.result.value, again.result.value, evaluation.provenance, again)
-
-    # Kernels release the interpreter; a GPU, and a program compiled for the host, do one thing at a time.
-    with ThreadPoolExecutor(cores() if way.device == CPU and way.evaluator is None else 1) as pool:
-        try:
-            yield from pool.map(compared, indices)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def sources(evaluations: Collection[Evaluation]) -> dict[str, int]:

@@ -13,6 +13,7 @@ from db import Campaign, Export, Ledger
 from jobs import signing
 from jobs import verify as verification
 from jobs.agreement import agreement
+from jobs.recomputation import HOST, Comparison, Recomputation, compare, recomputation
 from jobs.run import result
 from jobs.statement import BadStatement, Statement, statement_of
 from langford.cli import display
@@ -68,7 +69,7 @@ Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be com
 @method_option
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda", verification.HOST]),
+    type=click.Choice(["cpu", "cuda", HOST]),
     default="cpu",
     show_default=True,
     help="Where to recompute; host: the GPU's kernel, compiled for this processor with g++ (slow).",
@@ -130,7 +131,7 @@ def verify(
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
-    chosen_device = None if device == verification.HOST else devices(device, 1)[0]
+    chosen_device = None if device == HOST else devices(device, 1)[0]
     seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
@@ -147,7 +148,7 @@ def verify(
             raise Incomplete(f"nothing was verified: no task of {name} has a result yet; run them first")
         size = verification.sample_size(sample_text or DEFAULT_SAMPLE, len(done))
         chosen = sorted(set(named)) or verification.choose(done, size, seed)
-        way = verification.recomputation(campaign.plan, method_name, chosen_device)
+        way = recomputation(campaign.plan, method_name, chosen_device)
         comparisons = _compare(campaign, export, way, chosen, quiet=as_json)
         decided = verification.decide(campaign, comparisons, chosen_device or CPU)
         checks = _all_checks(campaign, campaign.export()) if all_checks else []
@@ -192,16 +193,21 @@ def verify(
 
 
 def _compare(
-    campaign: Campaign, export: Export, way: verification.Recomputation, chosen: list[int], quiet: bool
-) -> list[verification.Comparison]:
+    campaign: Campaign, export: Export, way: Recomputation, chosen: list[int], quiet: bool
+) -> list[Comparison]:
     """Recompute tasks, print each comparison, and show the progress."""
-    comparisons, work_done, started = [], 0.0, time.monotonic()
+    comparisons: list[Comparison] = []
+    work_done, started = 0.0, time.monotonic()
     line = ProgressLine(f"verify {campaign.name}", float(campaign.plan.work[chosen].sum()), len(chosen))
+
+    def done(index: int, share: float) -> None:
+        nonlocal work_done
+        work_done += float(campaign.plan.work[index]) * share
+        line.update(len(comparisons), work_done, work_done, time.monotonic() - started)
+
     with line.shown():
-        for comparison in verification.compare(export, way, chosen):
+        for comparison in compare(export, way, chosen, done):
             comparisons.append(comparison)
-            work_done += float(campaign.plan.work[comparison.index])
-            line.update(len(comparisons), work_done, work_done, time.monotonic() - started)
             if not quiet:
                 values = ""
                 if comparison.stored is not None:

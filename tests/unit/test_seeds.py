@@ -17,8 +17,8 @@ from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import Role
 from jobs import exchange
 from jobs.farm import envelope, server, wire
+from jobs.recomputation import recomputation
 from jobs.run import result
-from jobs.verify import recomputation
 from langford.devices import CPU
 from langford.errors import BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of
@@ -141,9 +141,9 @@ def test_a_recomputation_has_the_same_seed() -> None:
     way = recomputation(plan, None, CPU)
     assert (way.plan.seed, way.plan.depth) == (7, 6)
     assert "with the same seed 7, as sums of the tasks at depth 6" in way.words
-    assert [way.evaluation(index).result.value for index in plan.tasks] == [
-        plan.evaluate(index).value for index in plan.tasks
-    ]
+    assert [
+        way.evaluation(index, [way.part(part) for part in way.parts(index)]).result.value for index in plan.tasks
+    ] == [plan.evaluate(index).value for index in plan.tasks]
     assert plan.owners(plan_of(DEFAULT)) is None
 
 

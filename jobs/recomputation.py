@@ -1,0 +1,205 @@
+"""Recompute tasks of a campaign here in another way, where there is one, and compare them with its results."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db import Export
+from jobs.evaluation import evaluate
+from langford.arithmetic.residue import residue
+from langford.devices import CPU, Device, cores
+from langford.errors import LangfordError
+from langford.methods import METHODS, Evaluator, Plan
+from langford.methods.host import host_evaluator
+from langford.provenance import kernel_hash, versions
+from langford.result import Evaluation, PartialResult
+
+HOST = "host"
+"""The name of the device on which the GPU's kernel runs compiled for the processor."""
+
+
+class NotComparable(LangfordError):
+    """No task of one method has the value of tasks of the other."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The value of a task in the ledger, and the value that was computed here.
+
+    Attributes:
+        index: the task.
+        stored: its value in the ledger; None when it is not done yet.
+        recomputed: its value computed here; None when it is not done yet.
+        source: the provenance of the stored value, JSON.
+        evaluation: what was computed here, as a result of the task; None when it is not done yet.
+    """
+
+    index: int
+    stored: int | None
+    recomputed: int | None
+    source: str = "{}"
+    evaluation: Evaluation | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The comparison in words: "agrees", "differs" or "not done yet"."""
+        if self.stored is None:
+            return "not done yet"
+        return "agrees" if self.stored == self.recomputed else "differs"
+
+
+class Part(NamedTuple):
+    """A task of a recomputation's plan, evaluated, and the seconds that it took."""
+
+    result: PartialResult
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """A way to compute the value of a task.
+
+    Attributes:
+        plan: the plan whose tasks are evaluated.
+        owners: the task of the campaign to which each of them belongs, see Plan.owners.
+        device: where they are evaluated.
+        evaluator: evaluates them on the host-compiled kernel; None: the evaluator of the device.
+        words: the comparison that this makes.
+    """
+
+    plan: Plan
+    owners: NDArray[np.int64]
+    device: Device
+    evaluator: Evaluator | None
+    words: str
+
+    @cached_property
+    def _by_owner(self) -> NDArray[np.int64]:
+        """The tasks of the plan, those of one owner together."""
+        return np.argsort(self.owners, kind="stable")
+
+    @property
+    def at_once(self) -> int:
+        """How many parts are evaluated at once: kernels of the processor release the interpreter; a GPU, and a
+        program compiled for the host, do one thing at a time."""
+        return cores() if self.device == CPU and self.evaluator is None else 1
+
+    def parts(self, index: int) -> list[int]:
+        """The tasks of the plan whose values add up to that of a task of the campaign."""
+        first, last = np.searchsorted(self.owners, [index, index + 1], sorter=self._by_owner).tolist()
+        parts: list[int] = self._by_owner[first:last].tolist()
+        return parts
+
+    def part(self, part: int) -> Part:
+        """Evaluate a task of the plan; raises CheckFailed."""
+        start = time.perf_counter()
+        if self.evaluator is None:
+            result = evaluate(self.plan, part, self.device).result
+        else:
+            result = self.evaluator.evaluate(part)
+            self.plan.expectation(part).check(result)
+        return Part(result, time.perf_counter() - start)
+
+    def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
+        """A task of the campaign, recomputed as its parts."""
+        value = sum(part.result.value for part in parts)
+        result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
+        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
+        how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
+        return Evaluation(result, sum(part.seconds for part in parts), how)
+
+
+def recomputation(plan: Plan, method_name: str | None, device: Device | None) -> Recomputation:
+    """The most independent way to recompute the tasks of a plan.
+
+    Args:
+        plan: of the campaign.
+        method_name: another method whose tasks are comparable, or None for the plan's own.
+        device: where; None for the host-compiled kernel of the GPU.
+
+    Raises NotComparable, and as Method.plan and Method.evaluator.
+    """
+    other = plan
+    if method_name not in (None, plan.method.name):
+        other = METHODS[str(method_name)].plan(plan.problem, plan.depth)
+        if plan.owners(other) is None:
+            raise NotComparable(
+                f"no task of {plan.method.name} can be compared with tasks of {other.method.name}: leave --method "
+                "out to compare tasks, or compare the whole count with "
+                f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
+                f"`langford count --method {other.method.name}`)"
+            )
+    deeper = other.deeper()
+    owners = None if deeper is None else plan.owners(deeper)
+    if deeper is not None and owners is not None:
+        split, chosen = f"as sums of the tasks at depth {deeper.depth}", deeper
+    else:
+        split, chosen, owners = (
+            f"in the same split, depth {other.depth}: there is no deeper one",
+            other,
+            plan.owners(other),
+        )
+    assert owners is not None
+    seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
+    how = f"{chosen.method.name}{seed}, {split}, by "
+    if device is None:
+        how += "the kernel of the GPU, compiled for this processor"
+        return Recomputation(chosen, owners, CPU, host_evaluator(chosen), how)
+    chosen.evaluator(device)
+    how += "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
+    return Recomputation(chosen, owners, device, None, how)
+
+
+def compare(
+    export: Export, way: Recomputation, indices: Sequence[int], done: Callable[[int, float], object]
+) -> Iterator[Comparison]:
+    """Evaluate each task again and compare it with the results of a campaign.
+
+    Args:
+        export: the results.
+        way: how the tasks are evaluated: their parts on all cores, so that one large task uses them too.
+        indices: the tasks.
+        done: called after each part with the task to which it belongs, and its share of the work of the task.
+    """
+    stored = {evaluation.result.index: evaluation for evaluation in export.results}
+    parts = chain.from_iterable(way.parts(index) for index in indices if index in stored)
+    with ThreadPoolExecutor(way.at_once) as pool:
+        evaluated = _ahead(pool, way.part, parts, 2 * way.at_once)
+        try:
+            for index in indices:
+                if index not in stored:
+                    yield Comparison(index, None, None)
+                    continue
+                work, again = way.plan.work[way.parts(index)], []
+                for share in (work / work.sum()).tolist():
+                    again.append(next(evaluated))
+                    done(index, share)
+                recomputed = way.evaluation(index, again)
+                known = stored[index]
+                yield Comparison(index, known.result.value, recomputed.result.value, known.provenance, recomputed)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
+    """What a function returns, in the order of the items; at most so many have been given to the pool."""
+    begun: deque[Future[Part]] = deque()
+    for item in items:
+        if len(begun) == most:
+            yield begun.popleft().result()
+        begun.append(pool.submit(function, item))
+    while begun:
+        yield begun.popleft().result()
