@@ -183,7 +183,8 @@ def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
         assert "asking again" in process.stderr.readline()
         long_farm.server = long_farm.serve()
         for _ in range(30):
-            assert process.stdout.readline().startswith(f"{NAME}: 0.0% of the work")
+            line = process.stdout.readline()
+            assert line.startswith(f"{NAME}: 0.0% of the work"), line or process.communicate(timeout=30)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
         assert process.returncode == 0
