@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
 
 from db import deaths, leases, nonces, presence, queries, rechecks, tokens, transitions
 from db.database import Database, retried
-from db.records import CampaignRecord, Credential, Lease, LeaseHolder
+from db.records import NO_STEPS, CampaignRecord, Credential, Lease, LeaseHolder
 from db.states import Outcome
 
 CLOCK_SECONDS = 60.0
 """Time between two looks whether the database's clock was ahead and came back."""
-NO_STEPS: Mapping[int, int] = MappingProxyType({})
 
 
 class LeasedTasks:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from db.states import EventKind, Role, TaskState
 from langford.methods import PlanKey
 from langford.result import Evaluation
+
+NO_STEPS: Mapping[int, int] = MappingProxyType({})
+"""No attempt with the number of steps that it has done."""
 
 
 @dataclass(frozen=True)

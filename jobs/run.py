@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from db import Campaign, Delivery, Lease
+from db import Delivery, Lease
 from db.states import Ending, Outcome
 from jobs.calls import GivenUp
 from jobs.effort import Effort
@@ -23,6 +24,9 @@ from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 from langford.steps import COMPILING_WORDS
+
+if TYPE_CHECKING:
+    from db import Campaign
 
 PREEMPTION = "SIGTERM"
 """The reason to stop of a worker that a scheduler takes away."""

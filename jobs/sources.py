@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from db import Campaign, Delivery, Lease, Ledger, Receipt
+from db import Delivery, Lease, Receipt
 from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
 from jobs.calls import GivenUp, PatientCalls
 from jobs.effort import LEASE_SECONDS
 from jobs.identity import Identity, is_dead
 from langford.methods import PlanKey
+
+if TYPE_CHECKING:
+    from db import Campaign, Ledger
 
 RESULT_SECONDS = 0.2
 

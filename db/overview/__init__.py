@@ -5,6 +5,7 @@ Nothing else computes speeds, times that remain, or warnings.
 
 from db.overview.documents import iso, of_document, to_document
 from db.overview.records import (
+    ID_LENGTH,
     Checked,
     Eta,
     Happened,
@@ -20,6 +21,7 @@ from db.overview.records import (
 from db.overview.watch import Watch
 
 __all__ = [
+    "ID_LENGTH",
     "Checked",
     "Eta",
     "Happened",

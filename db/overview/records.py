@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+ID_LENGTH = 8
+"""Characters of a worker's UUID that are shown: the whole is a secret between it and the server."""
+
 
 class Presence(StrEnum):
     """What a worker does, as far as the ledger knows.

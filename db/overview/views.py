@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from db.overview import figures
-from db.overview.records import Preempted, Presence, WorkerView
+from db.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
 from db.records import Equipment
 from db.states import Outcome
 
@@ -17,8 +17,6 @@ SILENT_SECONDS = 150.0
 """A worker asks for something at least every minute, or when half of its lease is over."""
 GONE_SECONDS = 3600.0
 """After which nobody waits for a silent worker without leases."""
-ID_LENGTH = 8
-"""Characters of a worker's UUID that are shown: the whole is a secret between it and the server."""
 DELIVERED = {Outcome.DONE, Outcome.SUPERSEDED}
 LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 

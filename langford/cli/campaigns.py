@@ -27,13 +27,13 @@ from langford.cli.options import (
 from langford.cli.parameter_types import duration, integers
 from langford.cli.resuming import key_to_resume, resumed, tell_of_others
 from langford.cli.running import (
-    StopSignals,
     conclude,
     create_campaign,
     print_campaign_count,
     print_result,
     work_off,
 )
+from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device, devices
 from langford.errors import LangfordError
 from langford.methods import candidates

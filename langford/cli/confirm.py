@@ -19,7 +19,8 @@ from langford.cli.options import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.running import StopSignals, create_campaign, unfinished, work_off
+from langford.cli.running import create_campaign, unfinished, work_off
+from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 
 

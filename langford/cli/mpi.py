@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from db import Ledger
+import db
 from jobs.mpi.pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import TooFewRanks, device_of, world
@@ -15,7 +15,8 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.ranks import failing_together
-from langford.cli.running import StopSignals, conclude, create_campaign, work_off
+from langford.cli.running import conclude, create_campaign, work_off
+from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import PlanKey
@@ -104,7 +105,7 @@ def _run_campaign(
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
-    with Ledger(address, create=True) as ledger:
+    with db.Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
         pool.stop()

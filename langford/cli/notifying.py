@@ -16,7 +16,7 @@ from jobs.notifying import STALLED_SECONDS, Notifier, Say
 from langford.cli.display import say
 from langford.cli.option_groups import gathered
 from langford.cli.parameter_types import duration
-from langford.cli.running import StopSignals
+from langford.cli.stop_signals import StopSignals
 
 LAST_SECONDS, STOPPED_SECONDS = 30.0, 3.0
 """How long the last news of a command may take, and of one that was stopped."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
-from db import Campaign, Ledger
 from db.states import TaskState
 from jobs.calls import GivenUp
 from jobs.identity import Identity
@@ -21,32 +19,15 @@ from langford.cli import display
 from langford.cli.answer import other_method, print_answer
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.progress import ProgressLine
+from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, plan_of
 
+if TYPE_CHECKING:
+    from db import Campaign, Ledger
+
 MANY_TASKS = 1_000_000
-
-
-class StopSignals:
-    """Remembers the first signal that asks the command to stop.
-
-    Attributes:
-        received: that signal; None before it comes.
-    """
-
-    def __init__(self) -> None:
-        self.received: signal.Signals | None = None
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._remember)
-
-    def _remember(self, number: int, frame: FrameType | None) -> None:
-        self.received = self.received or signal.Signals(number)
-
-    def reason(self) -> str | None:
-        """The name of the signal; None before it comes."""
-        return self.received.name if self.received else None
 
 
 class ManyTasks(LangfordError):

@@ -21,7 +21,7 @@ from langford.cli.job_options import JobOptions, QueueOptions, job_options, queu
 from langford.cli.lazy import ListingGroup
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options import json_option, token_of
-from langford.cli.running import StopSignals
+from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU
 from langford.errors import LangfordError
 from slurm import QueueKeeper, SlurmScheduler, array_script, reservation_script

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from db.overview.views import ID_LENGTH
+from db.overview import ID_LENGTH
 from jobs.farm.client import RemoteCampaign
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks
@@ -29,7 +29,7 @@ from langford.cli.options import (
 )
 from langford.cli.parameter_types import FiniteRange
 from langford.cli.progress import ProgressLine
-from langford.cli.running import StopSignals
+from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
 
 

@@ -44,6 +44,10 @@ def test_a_server_killed_again_and_again(farm: Farm) -> None:
     farm.finish(*workers)
 
 
+def test_a_worker_never_loads_the_database(farm: Farm) -> None:
+    farm.finish(farm.work(**planted(farm.folder / "without", "import sys; sys.modules['sqlalchemy'] = None")))
+
+
 def test_workers_killed_at_random(farm: Farm) -> None:
     seed = random.randrange(2**32)
     print("seed", seed)

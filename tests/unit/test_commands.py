@@ -41,6 +41,8 @@ def test_an_unknown_command_is_bad_input() -> None:
         (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
         (["status", "--help"], {"numba", "httpx", "starlette"}),
         (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
+        (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
+        (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[str]) -> None:

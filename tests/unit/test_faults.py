@@ -16,6 +16,7 @@ from db import Export, read_export
 from db.errors import BadExport, CampaignMismatch
 from jobs import exchange, verify
 from jobs.agreement import agreement
+from jobs.recomputation import compare, recomputation
 from langford.arithmetic.residue import residue
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete
