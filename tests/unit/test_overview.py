@@ -408,7 +408,7 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
         history.come(name, 900)
         history.lease(name, 1, 800)
         history.seen(name, 600 if name != "w05" else 0)
-    monkeypatch.setattr(views, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(views, "SILENT_SECONDS", 300.0)
     with history.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(seconds=2.0))
     overview = history.look()
