@@ -31,7 +31,12 @@ def postgres() -> Any:
     with pytest.MonkeyPatch.context() as environment:
         # A SLURM cluster that ends kills all that was started in its name.
         environment.delenv("SLURM_CONF", raising=False)
-        return server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
+        made = server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
+    # No test cuts the power, and hundreds of databases are created: nothing needs to reach the disk.
+    for setting in ("fsync", "full_page_writes"):
+        made.psql(f"ALTER SYSTEM SET {setting} = off;")
+    made.psql("SELECT pg_reload_conf();")
+    return made
 
 
 @cache
