@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, inspect, text
 
-from db import dialects
+from db import creation, dialects
 from db.errors import NotALedger, WrongSchema
 from langford.loading import load
 
@@ -35,17 +35,20 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
         if not create:
             raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
-    elif revision not in _known_revisions():
+        creation.create(engine, SCHEMA)
+        require_schema(engine, where)  # another process may have made one of another version
+        return
+    if revision not in _known_revisions():
         raise WrongSchema(
             f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
             "use the version that wrote it; the file is left as it is"
         )
-    elif not upgrade_earlier:
+    if not upgrade_earlier:
         raise WrongSchema(
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
             f"{SCHEMA} (copy it first if earlier versions should still read it)"
         )
-    # Alembic takes longer to load than most commands take, and is needed once in the life of a ledger.
+    # Alembic takes longer to load than most commands take, and few ledgers ever need it.
     load("db.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
 
 

@@ -18,14 +18,14 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
     """Bring a database to a schema in one transaction; raises WrongSchema.
 
     Args:
-        engine: of the database, empty or a ledger of an earlier schema.
+        engine: of a ledger of an earlier schema, or of an empty database.
         migrations: folder with Alembic's environment and versions.
         schema: the revision to reach.
     """
     config = Config()
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
-        # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
+        # Of two processes that upgrade a ledger at the same moment, one does it, and the other finds it done.
         alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
         views.drop(connection)

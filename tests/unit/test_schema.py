@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import Engine, inspect, text
 
-from db import Database, Ledger
+from db import Database, Ledger, creation, views
 from db.errors import WrongSchema
 from db.models import Base
 from db.schema import MIGRATIONS, SCHEMA
+from db.upgrading import upgrade
 from db.views import VIEWS
 from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
@@ -88,6 +89,57 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
             finish(campaign, worker)
         assert campaign.progress().tasks == {"done": TASKS}
         assert result(campaign).published == COUNT
+
+
+def schema_of(engine: Engine) -> dict[str, Any]:
+    """All tables: columns, constraints, indexes; without the defaults that migrations gave to rows of before."""
+    inspector = inspect(engine)
+    return {
+        name: (
+            {
+                str(column["name"]): (str(column["type"]), column["nullable"])
+                for column in inspector.get_columns(name)
+            },
+            inspector.get_pk_constraint(name)["constrained_columns"],
+            sorted(map(str, inspector.get_foreign_keys(name))),
+            sorted(map(str, inspector.get_unique_constraints(name))),
+            sorted(map(str, inspector.get_check_constraints(name))),
+            sorted(definitions(engine, name)),
+        )
+        for name in inspector.get_table_names()
+    }
+
+
+def definitions(engine: Engine, table: str) -> list[str]:
+    """The statements that made the indexes of a table, and their conditions."""
+    where = {
+        "sqlite": "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = :table",
+        "postgresql": "SELECT indexdef FROM pg_indexes WHERE tablename = :table",
+    }[engine.dialect.name]
+    with engine.connect() as connection:
+        return [" ".join(str(sql).split()) for sql in connection.scalars(text(where), {"table": table})]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_new_ledger_is_what_migrations_make(kind: str, tmp_path: Path) -> None:
+    schemas = []
+    for make in (creation.create, lambda engine, schema: upgrade(engine, MIGRATIONS, schema)):
+        folder = tmp_path / str(len(schemas))
+        folder.mkdir()
+        with Database(fresh_database(kind, folder), create=True) as database:
+            with database.engine.begin() as connection:
+                views.drop(connection)
+                for tables in (Base.metadata, creation.VERSION.metadata):
+                    tables.drop_all(connection)
+            assert schema_of(database.engine) == {}
+            make(database.engine, SCHEMA)
+            schemas.append(schema_of(database.engine))
+            with database.reading() as connection:
+                assert len(connection.execute(text("SELECT uuid, created FROM ledger")).all()) == 1
+                assert connection.scalars(text("SELECT version_num FROM alembic_version")).all() == [SCHEMA]
+                for view in views.VIEWS:
+                    assert connection.execute(text(f"SELECT * FROM {view.name}")).all() == []
+    assert schemas[0] == schemas[1]
 
 
 def require_votes_of_earlier_versions(ledger: Ledger) -> None:

@@ -1,136 +1,14 @@
 -- Ledger, Ledger.enrol, Campaign.judge, db.notices.claim, db.copying.copy, Database
 SELECT pg_advisory_xact_lock(%(pg_advisory_xact_lock_2)s::INTEGER) AS pg_advisory_xact_lock_1;
 
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS task_overview;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS worker_overview;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS throughput;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS lost_time;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS disagreements;
-
 -- Ledger, db.copying.copy
-CREATE TABLE campaign ( id SERIAL NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
-    VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT(53) NOT NULL, created
-    FLOAT(53) NOT NULL, PRIMARY KEY (id), UNIQUE (name) );
-
--- Ledger, db.copying.copy
-CREATE TABLE task ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) NOT NULL, state
-    VARCHAR(12) NOT NULL, failures INTEGER NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN
-    KEY(campaign_id) REFERENCES campaign (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX task_queue ON task (campaign_id, state, work);
-
--- Ledger, db.copying.copy
-CREATE TABLE worker ( id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started
-    FLOAT(53) NOT NULL, PRIMARY KEY (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE attempt ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id
-    VARCHAR(36) NOT NULL, granted FLOAT(53) NOT NULL, deadline FLOAT(53) NOT NULL, ended FLOAT(53), outcome
-    VARCHAR(12), note TEXT, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id,
-    task_index), FOREIGN KEY(worker_id) REFERENCES worker (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_open ON attempt (ended, deadline);
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
-
--- Ledger, db.copying.copy
-CREATE TABLE result ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
-    value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance
-    TEXT NOT NULL, accepted FLOAT(53) NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id,
-    task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE event ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER,
-    at FLOAT(53) NOT NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN
-    KEY(campaign_id) REFERENCES campaign (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE token ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest
-    VARCHAR(64) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
-    campaign (id), UNIQUE (digest) );
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN replicate FLOAT(53) DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN kernel VARCHAR(10) DEFAULT 'cpu' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN distrusted FLOAT(53);
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id);
-
--- Ledger, db.copying.copy
-CREATE TABLE recheck ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER, PRIMARY
-    KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id,
-    task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE witness ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id
-    INTEGER NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT
-    NULL, provenance TEXT NOT NULL, accepted FLOAT(53) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id,
-    task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX witness_task ON witness (campaign_id, task_index);
-
--- Ledger, db.copying.copy
-DROP INDEX attempt_open;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_open ON attempt (deadline)
-WHERE ended IS NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
+CREATE TABLE campaign ( id SERIAL NOT NULL, uuid VARCHAR(36) NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT
+    NOT NULL, method VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, seed INTEGER NOT NULL, tasks INTEGER NOT
+    NULL, work FLOAT(53) NOT NULL, created FLOAT(53) NOT NULL, recheck_share FLOAT(53) NOT NULL, secret
+    VARCHAR(64) NOT NULL, PRIMARY KEY (id), UNIQUE (name) );
 
 -- Ledger, db.copying.copy
 CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (uuid) );
-
--- Ledger, db.copying.copy
-INSERT INTO ledger (uuid, created)
-VALUES (%(uuid)s, %(created)s);
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
-
--- Ledger, db.copying.copy
-SELECT id
-FROM campaign;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
-
--- Ledger, db.copying.copy
-DROP INDEX attempt_worker;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id, ended);
-
--- Ledger, db.copying.copy
-ALTER TABLE token ADD COLUMN expires FLOAT(53);
-
--- Ledger, db.copying.copy
-ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger, db.copying.copy
 CREATE TABLE voter ( id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
@@ -138,149 +16,74 @@ CREATE TABLE voter ( id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR
     NULL, distrusted FLOAT(53), PRIMARY KEY (id) );
 
 -- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN questioned FLOAT(53);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN voter_id INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN voter_id INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT false NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE witness ADD COLUMN lot FLOAT(53) DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
-    device_kind, coalesce(kernels, ''), 0, distrusted
-FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
-FROM worker
-WHERE id NOT IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %%')
-GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
-
--- Ledger, db.copying.copy
-UPDATE worker
-SET voter_id = (SELECT min(voter.id)
-FROM voter
-WHERE voter.host = worker.host
-AND voter.device_kind = worker.device_kind
-AND voter.kernels = coalesce(worker.kernels, '')
-AND (voter.distrusted IS NULL) = (worker.distrusted IS NULL))
-WHERE id NOT IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %%');
-
--- Ledger, db.copying.copy
-INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
-    device_kind, id, 0, distrusted
-FROM worker
-WHERE id IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %%');
-
--- Ledger, db.copying.copy
-UPDATE worker
-SET voter_id = (SELECT voter.id
-FROM voter
-WHERE voter.kernels = worker.id)
-WHERE voter_id IS NULL;
-
--- Ledger, db.copying.copy
-UPDATE voter
-SET kernels = ''
-WHERE kind = 'import';
-
--- Ledger, db.copying.copy
-UPDATE result
-SET lot = random(), voter_id = ( SELECT worker.voter_id
-FROM attempt
-JOIN worker ON worker.id = attempt.worker_id
-WHERE attempt.id = result.attempt_id );
-
--- Ledger, db.copying.copy
-UPDATE witness
-SET lot = random();
-
--- Ledger, db.copying.copy
-UPDATE result
-SET lot = 0
-WHERE EXISTS (SELECT 1
-FROM recheck
-WHERE recheck.campaign_id = result.campaign_id
-AND recheck.task_index = result.task_index);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET listed = EXISTS (SELECT 1
-FROM campaign
-WHERE campaign.id = result.campaign_id
-AND campaign.recheck_share > 0);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET confirmed_by = (SELECT min(other.id)
-FROM witness
-JOIN attempt ON attempt.id = witness.attempt_id
-JOIN worker ON worker.id = attempt.worker_id
-JOIN voter AS other ON other.id = worker.voter_id
-JOIN voter AS own ON own.id = result.voter_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND other.kind = 'worker'
-AND own.kind = 'worker'
-AND other.host <> own.host
-AND other.distrusted IS NULL);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET doubt = 'conflict'
-WHERE 'conflict' = (SELECT kind
-FROM event
-WHERE event.campaign_id = result.campaign_id
-AND event.task_index = result.task_index
-AND kind IN ('conflict', 'settled')
-ORDER BY event.id DESC
-LIMIT 1);
-
--- Ledger, db.copying.copy
-DROP TABLE recheck;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker DROP COLUMN distrusted;
+CREATE INDEX voter_distrusted ON voter (id)
+WHERE distrusted IS NOT NULL;
 
 -- Ledger, db.copying.copy
 CREATE INDEX voter_machine ON voter (host, token);
 
 -- Ledger, db.copying.copy
+CREATE TABLE worker ( id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started
+    FLOAT(53) NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64), voter_id INTEGER, last_seen
+    FLOAT(53), ended FLOAT(53), ending VARCHAR(12), cores INTEGER, processes INTEGER, device_model VARCHAR(200),
+    slurm_job VARCHAR(40), slurm_index INTEGER, PRIMARY KEY (id) );
+
+-- Ledger, db.copying.copy
 CREATE INDEX worker_voter ON worker (voter_id);
 
 -- Ledger, db.copying.copy
-CREATE INDEX result_voter ON result (voter_id);
+CREATE TABLE event ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER,
+    at FLOAT(53) NOT NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN
+    KEY(campaign_id) REFERENCES campaign (id) );
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
+    FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
+    campaign (id) );
 
 -- Ledger, db.copying.copy
-CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
-WHERE listed;
+CREATE TABLE task ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) NOT NULL, state
+    VARCHAR(12) NOT NULL, failures INTEGER NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, PRIMARY KEY
+    (campaign_id, task_index), FOREIGN KEY(campaign_id) REFERENCES campaign (id) );
 
 -- Ledger, db.copying.copy
-CREATE INDEX voter_distrusted ON voter (id)
-WHERE distrusted IS NOT NULL;
+CREATE INDEX task_queue ON task (campaign_id, state, work);
+
+-- Ledger, db.copying.copy
+CREATE TABLE token ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest
+    VARCHAR(64) NOT NULL, created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, PRIMARY
+    KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest) );
+
+-- Ledger, db.copying.copy
+CREATE TABLE attempt ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id
+    VARCHAR(36) NOT NULL, nonce VARCHAR(64), granted FLOAT(53) NOT NULL, began FLOAT(53), deadline FLOAT(53) NOT
+    NULL, seconds FLOAT(53), copied BOOLEAN DEFAULT false NOT NULL, steps BIGINT, ended FLOAT(53), outcome
+    VARCHAR(12), note TEXT, questioned FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index)
+    REFERENCES task (campaign_id, task_index), FOREIGN KEY(worker_id) REFERENCES worker (id) );
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
+WHERE ended IS NULL
+AND NOT copied;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_open ON attempt (deadline)
+WHERE ended IS NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy
+CREATE TABLE result ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
+    voter_id INTEGER, confirmed_by INTEGER, doubt VARCHAR(10), listed BOOLEAN NOT NULL, value TEXT NOT NULL,
+    residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance TEXT NOT NULL,
+    accepted FLOAT(53) NOT NULL, lot FLOAT(53) NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN
+    KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES
+    attempt (id) );
 
 -- Ledger, db.copying.copy
 CREATE INDEX result_confirmed ON result (confirmed_by)
@@ -291,60 +94,21 @@ CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
 
 -- Ledger, db.copying.copy
-ALTER TABLE task ADD COLUMN deaths INTEGER DEFAULT '0' NOT NULL;
+CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
+WHERE listed;
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN seconds FLOAT(53);
+CREATE INDEX result_voter ON result (voter_id);
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN copied BOOLEAN DEFAULT false NOT NULL;
+CREATE TABLE witness ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id
+    INTEGER NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT
+    NULL, provenance TEXT NOT NULL, accepted FLOAT(53) NOT NULL, lot FLOAT(53) NOT NULL, PRIMARY KEY (id),
+    FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id)
+    REFERENCES attempt (id) );
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN steps BIGINT;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
-WHERE ended IS NULL
-AND NOT copied;
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN last_seen FLOAT(53);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN ended FLOAT(53);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN cores INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN processes INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN began FLOAT(53);
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
-
--- Ledger, db.copying.copy, Database
-CREATE TABLE notice ( id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
-    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told
-    FLOAT(53), PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES
-    campaign (id) );
+CREATE INDEX witness_task ON witness (campaign_id, task_index);
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -460,6 +224,10 @@ JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
 JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
 LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
 WHERE witness.value != result.value;
+
+-- Ledger, db.copying.copy
+INSERT INTO ledger (uuid, created)
+VALUES (%(uuid)s::VARCHAR, extract(epoch from clock_timestamp()));
 
 -- Ledger.uuid
 SELECT ledger.uuid
@@ -1894,3 +1662,18 @@ VALUES (%(id)s::INTEGER, %(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(at
 -- db.copying.copy
 SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1
 FROM witness), false);
+
+-- Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Database
+DROP VIEW IF EXISTS throughput;
+
+-- Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Database
+DROP VIEW IF EXISTS disagreements;

@@ -1,134 +1,11 @@
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS task_overview;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS worker_overview;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS throughput;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS lost_time;
-
--- Ledger, db.copying.copy, Database
-DROP VIEW IF EXISTS disagreements;
-
 -- Ledger, db.copying.copy
-CREATE TABLE campaign ( id INTEGER NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
-    VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT NOT NULL, created FLOAT NOT
+CREATE TABLE campaign ( id INTEGER NOT NULL, uuid VARCHAR(36) NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT
+    NOT NULL, method VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, seed INTEGER NOT NULL, tasks INTEGER NOT
+    NULL, work FLOAT NOT NULL, created FLOAT NOT NULL, recheck_share FLOAT NOT NULL, secret VARCHAR(64) NOT
     NULL, PRIMARY KEY (id), UNIQUE (name) );
 
 -- Ledger, db.copying.copy
-CREATE TABLE task ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT NOT NULL, state
-    VARCHAR(12) NOT NULL, failures INTEGER NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN
-    KEY(campaign_id) REFERENCES campaign (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX task_queue ON task (campaign_id, state, work);
-
--- Ledger, db.copying.copy
-CREATE TABLE worker ( id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started
-    FLOAT NOT NULL, PRIMARY KEY (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE attempt ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id
-    VARCHAR(36) NOT NULL, granted FLOAT NOT NULL, deadline FLOAT NOT NULL, ended FLOAT, outcome VARCHAR(12),
-    note TEXT, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index),
-    FOREIGN KEY(worker_id) REFERENCES worker (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_open ON attempt (ended, deadline);
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
-
--- Ledger, db.copying.copy
-CREATE TABLE result ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
-    value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT
-    NOT NULL, accepted FLOAT NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id,
-    task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE event ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER,
-    at FLOAT NOT NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN
-    KEY(campaign_id) REFERENCES campaign (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE token ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest
-    VARCHAR(64) NOT NULL, created FLOAT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign
-    (id), UNIQUE (digest) );
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN replicate FLOAT DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN kernel VARCHAR(10) DEFAULT 'cpu' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN distrusted FLOAT;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id);
-
--- Ledger, db.copying.copy
-CREATE TABLE recheck ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER, PRIMARY
-    KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id,
-    task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE TABLE witness ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL,
-    attempt_id INTEGER NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds
-    FLOAT NOT NULL, provenance TEXT NOT NULL, accepted FLOAT NOT NULL, PRIMARY KEY (id), FOREIGN
-    KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES
-    attempt (id) );
-
--- Ledger, db.copying.copy
-CREATE INDEX witness_task ON witness (campaign_id, task_index);
-
--- Ledger, db.copying.copy
-DROP INDEX attempt_open;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_open ON attempt (deadline)
-WHERE ended IS NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign RENAME COLUMN replicate TO recheck_share;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker RENAME COLUMN kernel TO device_kind;
-
--- Ledger, db.copying.copy
 CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT NOT NULL, PRIMARY KEY (uuid) );
-
--- Ledger, db.copying.copy
-INSERT INTO ledger (uuid, created)
-VALUES (?, ?);
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN uuid VARCHAR(36) DEFAULT '' NOT NULL;
-
--- Ledger, db.copying.copy
-SELECT id
-FROM campaign;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN nonce VARCHAR(64);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN kernels VARCHAR(64);
-
--- Ledger, db.copying.copy
-DROP INDEX attempt_worker;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id, ended);
-
--- Ledger, db.copying.copy
-ALTER TABLE token ADD COLUMN expires FLOAT;
-
--- Ledger, db.copying.copy
-ALTER TABLE token ADD COLUMN label VARCHAR(100) DEFAULT '' NOT NULL;
 
 -- Ledger, db.copying.copy
 CREATE TABLE voter ( id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token
@@ -136,149 +13,73 @@ CREATE TABLE voter ( id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHA
     NULL, distrusted FLOAT, PRIMARY KEY (id) );
 
 -- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN secret VARCHAR(64) DEFAULT '' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN questioned FLOAT;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN voter_id INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN voter_id INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN confirmed_by INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN doubt VARCHAR(10);
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN listed BOOLEAN DEFAULT 0 NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE result ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE witness ADD COLUMN lot FLOAT DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'worker', host, '',
-    device_kind, coalesce(kernels, ''), 0, distrusted
-FROM (SELECT host, device_kind, kernels, min(distrusted) AS distrusted
-FROM worker
-WHERE id NOT IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %')
-GROUP BY host, device_kind, kernels, distrusted IS NULL) AS machine;
-
--- Ledger, db.copying.copy
-UPDATE worker
-SET voter_id = (SELECT min(voter.id)
-FROM voter
-WHERE voter.host = worker.host
-AND voter.device_kind = worker.device_kind
-AND voter.kernels = coalesce(worker.kernels, '')
-AND (voter.distrusted IS NULL) = (worker.distrusted IS NULL))
-WHERE id NOT IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %');
-
--- Ledger, db.copying.copy
-INSERT INTO voter (kind, host, token, device_kind, kernels, valid, distrusted) SELECT 'import', host, '',
-    device_kind, id, 0, distrusted
-FROM worker
-WHERE id IN (SELECT worker_id
-FROM attempt
-WHERE note LIKE 'import %');
-
--- Ledger, db.copying.copy
-UPDATE worker
-SET voter_id = (SELECT voter.id
-FROM voter
-WHERE voter.kernels = worker.id)
-WHERE voter_id IS NULL;
-
--- Ledger, db.copying.copy
-UPDATE voter
-SET kernels = ''
-WHERE kind = 'import';
-
--- Ledger, db.copying.copy
-UPDATE result
-SET lot = (abs(random() / 2) / 4611686018427387905.0), voter_id = ( SELECT worker.voter_id
-FROM attempt
-JOIN worker ON worker.id = attempt.worker_id
-WHERE attempt.id = result.attempt_id );
-
--- Ledger, db.copying.copy
-UPDATE witness
-SET lot = (abs(random() / 2) / 4611686018427387905.0);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET lot = 0
-WHERE EXISTS (SELECT 1
-FROM recheck
-WHERE recheck.campaign_id = result.campaign_id
-AND recheck.task_index = result.task_index);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET listed = EXISTS (SELECT 1
-FROM campaign
-WHERE campaign.id = result.campaign_id
-AND campaign.recheck_share > 0);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET confirmed_by = (SELECT min(other.id)
-FROM witness
-JOIN attempt ON attempt.id = witness.attempt_id
-JOIN worker ON worker.id = attempt.worker_id
-JOIN voter AS other ON other.id = worker.voter_id
-JOIN voter AS own ON own.id = result.voter_id
-WHERE witness.campaign_id = result.campaign_id
-AND witness.task_index = result.task_index
-AND witness.value = result.value
-AND other.kind = 'worker'
-AND own.kind = 'worker'
-AND other.host <> own.host
-AND other.distrusted IS NULL);
-
--- Ledger, db.copying.copy
-UPDATE result
-SET doubt = 'conflict'
-WHERE 'conflict' = (SELECT kind
-FROM event
-WHERE event.campaign_id = result.campaign_id
-AND event.task_index = result.task_index
-AND kind IN ('conflict', 'settled')
-ORDER BY event.id DESC
-LIMIT 1);
-
--- Ledger, db.copying.copy
-DROP TABLE recheck;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker DROP COLUMN distrusted;
+CREATE INDEX voter_distrusted ON voter (id)
+WHERE distrusted IS NOT NULL;
 
 -- Ledger, db.copying.copy
 CREATE INDEX voter_machine ON voter (host, token);
 
 -- Ledger, db.copying.copy
+CREATE TABLE worker ( id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started
+    FLOAT NOT NULL, device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64), voter_id INTEGER, last_seen FLOAT,
+    ended FLOAT, ending VARCHAR(12), cores INTEGER, processes INTEGER, device_model VARCHAR(200), slurm_job
+    VARCHAR(40), slurm_index INTEGER, PRIMARY KEY (id) );
+
+-- Ledger, db.copying.copy
 CREATE INDEX worker_voter ON worker (voter_id);
 
 -- Ledger, db.copying.copy
-CREATE INDEX result_voter ON result (voter_id);
+CREATE TABLE event ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER,
+    at FLOAT NOT NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN
+    KEY(campaign_id) REFERENCES campaign (id) );
+
+-- Ledger, db.copying.copy, Database
+CREATE TABLE notice ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
+    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT,
+    PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES campaign
+    (id) );
 
 -- Ledger, db.copying.copy
-CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
-WHERE listed = 1;
+CREATE TABLE task ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT NOT NULL, state
+    VARCHAR(12) NOT NULL, failures INTEGER NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, PRIMARY KEY
+    (campaign_id, task_index), FOREIGN KEY(campaign_id) REFERENCES campaign (id) );
 
 -- Ledger, db.copying.copy
-CREATE INDEX voter_distrusted ON voter (id)
-WHERE distrusted IS NOT NULL;
+CREATE INDEX task_queue ON task (campaign_id, state, work);
+
+-- Ledger, db.copying.copy
+CREATE TABLE token ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest
+    VARCHAR(64) NOT NULL, created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, PRIMARY KEY (id),
+    FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest) );
+
+-- Ledger, db.copying.copy
+CREATE TABLE attempt ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id
+    VARCHAR(36) NOT NULL, nonce VARCHAR(64), granted FLOAT NOT NULL, began FLOAT, deadline FLOAT NOT NULL,
+    seconds FLOAT, copied BOOLEAN DEFAULT 0 NOT NULL, steps BIGINT, ended FLOAT, outcome VARCHAR(12), note TEXT,
+    questioned FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id,
+    task_index), FOREIGN KEY(worker_id) REFERENCES worker (id) );
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
+WHERE ended IS NULL
+AND copied = 0;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_open ON attempt (deadline)
+WHERE ended IS NULL;
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
+
+-- Ledger, db.copying.copy
+CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+
+-- Ledger, db.copying.copy
+CREATE TABLE result ( campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
+    voter_id INTEGER, confirmed_by INTEGER, doubt VARCHAR(10), listed BOOLEAN NOT NULL, value TEXT NOT NULL,
+    residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT NOT NULL, accepted
+    FLOAT NOT NULL, lot FLOAT NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id,
+    task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id) );
 
 -- Ledger, db.copying.copy
 CREATE INDEX result_confirmed ON result (confirmed_by)
@@ -289,60 +90,21 @@ CREATE INDEX result_doubt ON result (campaign_id, doubt)
 WHERE doubt IS NOT NULL;
 
 -- Ledger, db.copying.copy
-ALTER TABLE task ADD COLUMN deaths INTEGER DEFAULT '0' NOT NULL;
+CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot)
+WHERE listed = 1;
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN seconds FLOAT;
+CREATE INDEX result_voter ON result (voter_id);
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN copied BOOLEAN DEFAULT 0 NOT NULL;
+CREATE TABLE witness ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL,
+    attempt_id INTEGER NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds
+    FLOAT NOT NULL, provenance TEXT NOT NULL, accepted FLOAT NOT NULL, lot FLOAT NOT NULL, PRIMARY KEY (id),
+    FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id)
+    REFERENCES attempt (id) );
 
 -- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN steps BIGINT;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_alone ON attempt (campaign_id, granted)
-WHERE ended IS NULL
-AND copied = 0;
-
--- Ledger, db.copying.copy
-ALTER TABLE campaign ADD COLUMN seed INTEGER DEFAULT '0' NOT NULL;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN last_seen FLOAT;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN ended FLOAT;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN ending VARCHAR(12);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN cores INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN processes INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN device_model VARCHAR(200);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN slurm_job VARCHAR(40);
-
--- Ledger, db.copying.copy
-ALTER TABLE worker ADD COLUMN slurm_index INTEGER;
-
--- Ledger, db.copying.copy
-ALTER TABLE attempt ADD COLUMN began FLOAT;
-
--- Ledger, db.copying.copy
-CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
-
--- Ledger, db.copying.copy, Database
-CREATE TABLE notice ( id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind
-    VARCHAR(12) NOT NULL, about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT,
-    PRIMARY KEY (id), UNIQUE (campaign_id, channel, kind, about), FOREIGN KEY(campaign_id) REFERENCES campaign
-    (id) );
+CREATE INDEX witness_task ON witness (campaign_id, task_index);
 
 -- Ledger, db.copying.copy, Database
 CREATE VIEW task_overview AS SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work,
@@ -454,6 +216,10 @@ JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
 JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
 LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
 WHERE witness.value != result.value;
+
+-- Ledger, db.copying.copy
+INSERT INTO ledger (uuid, created)
+VALUES (?, ((julianday('now') - 2440587.5) * 86400.0));
 
 -- Ledger.uuid, Campaign.deliver, Campaign.question, Campaign.judge, Ledger.take
 SELECT ledger.uuid
@@ -1687,6 +1453,10 @@ FROM ledger
 ORDER BY ledger.uuid;
 
 -- db.copying.copy
+INSERT INTO ledger (uuid, created)
+VALUES (?, ?);
+
+-- db.copying.copy
 SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
     voter.distrusted
 FROM voter
@@ -1779,3 +1549,18 @@ ORDER BY witness.id;
 INSERT INTO witness (id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
     accepted, lot)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- Database
+DROP VIEW IF EXISTS task_overview;
+
+-- Database
+DROP VIEW IF EXISTS worker_overview;
+
+-- Database
+DROP VIEW IF EXISTS throughput;
+
+-- Database
+DROP VIEW IF EXISTS lost_time;
+
+-- Database
+DROP VIEW IF EXISTS disagreements;
