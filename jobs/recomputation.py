@@ -7,7 +7,7 @@ import platform
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -25,6 +25,7 @@ from langford.methods import METHODS, Evaluator, Plan
 from langford.methods.host import host_evaluator
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation, PartialResult
+from langford.threads import computing_threads
 
 HOST = "host"
 """The name of the device on which the GPU's kernel runs compiled for the processor."""
@@ -175,23 +176,19 @@ def compare(
     """
     stored = {evaluation.result.index: evaluation for evaluation in export.results}
     parts = chain.from_iterable(way.parts(index) for index in indices if index in stored)
-    with ThreadPoolExecutor(way.at_once) as pool:
+    with computing_threads(way.at_once) as pool:
         evaluated = _ahead(pool, way.part, parts, 2 * way.at_once)
-        try:
-            for index in indices:
-                if index not in stored:
-                    yield Comparison(index, None, None)
-                    continue
-                work, again = way.plan.work[way.parts(index)], []
-                for share in (work / work.sum()).tolist():
-                    again.append(next(evaluated))
-                    done(index, share)
-                recomputed = way.evaluation(index, again)
-                known = stored[index]
-                yield Comparison(index, known.result.value, recomputed.result.value, known.provenance, recomputed)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for index in indices:
+            if index not in stored:
+                yield Comparison(index, None, None)
+                continue
+            work, again = way.plan.work[way.parts(index)], []
+            for share in (work / work.sum()).tolist():
+                again.append(next(evaluated))
+                done(index, share)
+            recomputed = way.evaluation(index, again)
+            known = stored[index]
+            yield Comparison(index, known.result.value, recomputed.result.value, known.provenance, recomputed)
 
 
 def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from queue import SimpleQueue
 
 from langford import estimation, explicit
@@ -22,6 +22,7 @@ from langford.methods import (
 )
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.threads import computing_threads
 
 
 def count(
@@ -148,14 +149,10 @@ def count_tasks(
             idle.put(device)
 
     done, results = 0.0, []
-    with ThreadPoolExecutor(len(workers)) as pool:
+    with computing_threads(len(workers)) as pool:
         waiting = {pool.submit(compute, index): index for index in plan.largest_first()}
-        try:
-            for future in as_completed(waiting):
-                results.append(future.result())
-                done += float(plan.work[waiting[future]])
-                tell(done, time.perf_counter() - start)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(waiting):
+            results.append(future.result())
+            done += float(plan.work[waiting[future]])
+            tell(done, time.perf_counter() - start)
     return merge(plan, results), time.perf_counter() - start

@@ -52,6 +52,36 @@ def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path
     assert status["attempts"]["done"] == status["tasks"]["done"] == TASKS
 
 
+LONG_TASK = """
+import sys, time
+from pathlib import Path
+if {word!r} in sys.orig_argv:
+    from langford.methods.godfrey.cpu import GodfreyOnCpu
+    def evaluate(self, index):
+        Path("begun").touch()
+        time.sleep(600)
+    GodfreyOnCpu.evaluate = evaluate
+"""
+
+
+@pytest.mark.parametrize("words", ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0"])
+def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
+    """A kernel hears no signal: its thread ends with the process."""
+    langford("run", "langford", "12", "--method", "godfrey", "--depth", "4")
+    command = words.split()
+    environment = {**ENVIRONMENT, **planted(tmp_path / "planted", LONG_TASK.format(word=command[0]))}
+    with subprocess.Popen(
+        [*COMMAND, *command], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGINT
+    assert errors.strip() == "langford: stopped by SIGINT"
+
+
 def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
     random = Random(7)
     kept = 0
