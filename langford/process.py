@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
+COMPUTING = "langford-computing"
+"""What the names of threads that compute begin with."""
 _is_ours = False
-_has_left_threads = False
 
 
 def claim() -> None:
@@ -17,12 +20,6 @@ def is_ours() -> bool:
     return _is_ours
 
 
-def leave_threads() -> None:
-    """Say that threads may compute for whom nobody waits any more."""
-    global _has_left_threads
-    _has_left_threads = True
-
-
-def has_left_threads() -> bool:
-    """Whether threads may compute for whom nobody waits: the end of the interpreter would."""
-    return _has_left_threads
+def still_computes() -> bool:
+    """Whether threads compute for whom nobody waits any more; the interpreter would wait at its end."""
+    return any(thread.name.startswith(COMPUTING) for thread in threading.enumerate())

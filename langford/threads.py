@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from langford import process
+from langford.process import COMPUTING
 
 
 @contextmanager
@@ -15,11 +15,10 @@ def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
 
     If the block ends with an error, or with Ctrl-C, what waits is cancelled, and what has begun is left behind.
     """
-    pool = ThreadPoolExecutor(number)
+    pool = ThreadPoolExecutor(number, COMPUTING)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        process.leave_threads()
         raise
     pool.shutdown()

@@ -184,7 +184,7 @@ def main() -> None:
     except OSError as error:
         code = code if isinstance(error, BrokenPipeError) else _cannot_print(error)
         _forget_output()
-    if process.has_left_threads():
+    if process.still_computes():
         sys.stderr.flush()
         os._exit(code)
     # What is alive now ends with the process: looking for cycles in it takes a quarter of a short command's time.
