@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import subprocess
@@ -21,53 +20,22 @@ settings.load_profile("langford")
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 LONGEST = [
-    f"tests/integration/test_{name}.py"
-    for name in ("slurm", "soak", "stalls", "words", "dashboard", "page_blocks", "belonging", "farm")
+    *(f"tests/integration/test_{name}.py" for name in ("slurm", "soak", "stalls", "words", "belonging", "farm")),
+    "tests/unit/test_doctests.py",
 ]
 unexpected_skips: list[str] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Deal the files to the processes, which get a part of the list each.
-
-    In each part what waits and what computes take turns, so that the processor always has something to do, and what
-    takes long comes first, so that no process is left with it at the end.
-    """
-    files = {file: list(group) for file, group in itertools.groupby(items, _file)}
-    waiting = sorted((file for file in files if file.startswith("tests/integration/")), key=_turn)
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    hands = [waiting[process::processes] for process in range(processes)]
-    dealt: list[list[str]] = [[] for _ in hands]
-    # The parts have as many tests each: the smallest files come last, and fill them up.
-    for file in sorted(files.keys() - set(waiting), key=lambda file: (-len(files[file]), file)):
-        process = min(
-            range(processes), key=lambda process: sum(len(files[file]) for file in hands[process] + dealt[process])
-        )
-        dealt[process].append(file)
-    items[:] = [
-        item
-        for hand, more in zip(hands, dealt, strict=True)
-        for file in _in_turns(hand, more)
-        for item in files[file]
-    ]
+    """What takes long comes first, so that no process is left with it at the end."""
+    items.sort(key=_turn)
 
 
-def _file(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0]
-
-
-def _turn(file: str) -> int:
-    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
-
-
-def _in_turns(waiting: list[str], computing: list[str]) -> list[str]:
-    """The files of both kinds, each kind spread evenly over the whole."""
-    places = [
-        (place / len(kind), number, file)
-        for number, kind in enumerate((waiting, computing))
-        for place, file in enumerate(kind)
-    ]
-    return [file for *_, file in sorted(places)]
+def _turn(item: pytest.Item) -> int:
+    file = item.nodeid.partition("::")[0]
+    if file in LONGEST:
+        return LONGEST.index(file)
+    return len(LONGEST) + (not file.startswith("tests/integration/"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
