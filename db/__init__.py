@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db.exports import Export, joined
 from db.reading import read_export
@@ -19,7 +19,7 @@ from db.records import (
     Standing,
     TaskRecord,
 )
-from langford.loading import load
+from langford.loading import loading
 
 if TYPE_CHECKING:
     from db.campaign import Campaign
@@ -46,12 +46,5 @@ __all__ = [
     "read_export",
 ]
 
-_MODULES = {"Campaign": "db.campaign", "Database": "db.database", "Ledger": "db.ledger"}
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs SQLAlchemy when it is first used: workers of a server and ranks of MPI never do."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'db' has no attribute {name!r}")
-    value = globals()[name] = load(f"{_MODULES[name]}:{name}")
-    return value
+# What needs SQLAlchemy: workers of a server and ranks of MPI never do.
+__getattr__ = loading(globals(), {"Campaign": "db.campaign", "Database": "db.database", "Ledger": "db.ledger"})

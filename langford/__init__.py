@@ -9,9 +9,9 @@ The functions and classes of ``__all__`` are the library's public face.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from langford.loading import load
+from langford.loading import loading
 from langford.problem import Problem
 from langford.version import __version__
 
@@ -37,26 +37,22 @@ __all__ = [
     "plan",
 ]
 
-_MODULES = {
-    "arrangements": "langford.counting",
-    "count": "langford.counting",
-    "estimate": "langford.counting",
-    "plan": "langford.counting",
-    "Device": "langford.devices",
-    "Estimate": "langford.estimation",
-    "Count": "langford.methods",
-    "Plan": "langford.methods",
-    "merge": "langford.methods",
-    "PartialResult": "langford.result",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: the command line starts without numpy and numba."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'langford' has no attribute {name!r}")
-    value = globals()[name] = load(f"{_MODULES[name]}:{name}")
-    return value
+# The command line starts without numpy and numba.
+__getattr__ = loading(
+    globals(),
+    {
+        "arrangements": "langford.counting",
+        "count": "langford.counting",
+        "estimate": "langford.counting",
+        "plan": "langford.counting",
+        "Device": "langford.devices",
+        "Estimate": "langford.estimation",
+        "Count": "langford.methods",
+        "Plan": "langford.methods",
+        "merge": "langford.methods",
+        "PartialResult": "langford.result",
+    },
+)
 
 
 def __dir__() -> list[str]:

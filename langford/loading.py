@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -10,3 +11,20 @@ def load(reference: str) -> Any:
     """What "package.module:name" refers to; raises ImportError or AttributeError."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
+
+
+def loading(package: dict[str, Any], modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package that loads some of its names when they are first used.
+
+    Args:
+        package: its ``globals()``, which keep what was loaded.
+        modules: the names, each with the module that has it.
+    """
+
+    def of_package(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        value = package[name] = load(f"{modules[name]}:{name}")
+        return value
+
+    return of_package

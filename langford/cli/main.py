@@ -185,6 +185,7 @@ def main() -> None:
         code = code if isinstance(error, BrokenPipeError) else _cannot_print(error)
         _forget_output()
     if process.still_computes():
+        # A kernel hears no signal, and may need hours.
         sys.stderr.flush()
         os._exit(code)
     # What is alive now ends with the process: looking for cycles in it takes a quarter of a short command's time.

@@ -16,7 +16,6 @@ from db.errors import WrongSchema
 from db.models import Base
 from db.schema import MIGRATIONS, SCHEMA
 from db.upgrading import upgrade
-from db.views import VIEWS
 from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database
@@ -74,7 +73,7 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
         assert all(before.values())
         now = {table: set(names) for table, names in columns(database).items()}
         assert now == {table.name: set(table.columns.keys()) for table in Base.metadata.sorted_tables}
-        for view in VIEWS:
+        for view in views.VIEWS:
             with database.reading() as connection:
                 read = connection.execute(text(f"SELECT * FROM {view.name}"))
                 assert list(read.keys()) == list(view.columns)
