@@ -13,6 +13,7 @@ from table import Table
 
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
+from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start_on_gpu
 from langford.irregular.cuda.treefix import running_sums
 from langford.irregular.tree import broom, chain, random_tree, star
 
@@ -179,7 +180,7 @@ def solve(bench: Bench) -> None:
     n = 10_000 if bench.quick else SIZES[bench.device][1]
     table = Table(
         "depth factor", "height", "method", "prepared in s", "forward, ms", "backward, ms", "solve, ms, alone",
-        "in a row", "share of 40 bytes per vertex",
+        "in a row", "launches alone: forward, ms", "backward, ms", "solve, ms", "share of 40 bytes per vertex",
     )  # fmt: skip
     random = np.random.default_rng(1)
     edge, b = random.uniform(-1, 1, n), bench.put(random.normal(size=n))
@@ -196,10 +197,20 @@ def solve(bench: Bench) -> None:
             alone = bench.timed(3, lambda: matrix.solve(b, method)).median
             halves = [bench.in_a_row(3, lambda: half(b, method)) for half in (matrix.forward, matrix.backward)]
             whole = bench.in_a_row(3, lambda: matrix.solve(b, method))
+            launches = _launches_of_solves(bench, matrix, b, method) if bench.device == "cuda" else ["", "", ""]
             table.row(
                 factor, f"{matrix.tree.height:,}", method, f"{max(first - alone, 0):.2f}",
-                *(f"{1000 * seconds:.3g}" for seconds in (*halves, alone, whole)), bench.share(40 * n, whole),
+                *(f"{1000 * seconds:.3g}" for seconds in (*halves, alone, whole)), *launches,
+                bench.share(40 * n, whole),
             )  # fmt: skip
+
+
+def _launches_of_solves(bench: Bench, matrix: irregular.TreeMatrix, b: Any, method: str) -> list[str]:
+    """Milliseconds that a GPU works for forward, backward and solve."""
+    passes, pivots = passes_on_gpu(matrix, method), matrix.pivots
+    return [
+        f"{1000 * bench.alone(3, lambda: start_on_gpu(passes, pivots, b, what), calls=3):.3g}" for what in PARTS
+    ]
 
 
 def _check(matrix: irregular.TreeMatrix, b: Any, x: Any) -> None:

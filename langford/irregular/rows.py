@@ -56,6 +56,17 @@ def sorted_rows(
     return indptr, indices, places
 
 
+def heads_of(indptr: Array, indices: Array) -> Array:
+    """The first entry of each row, [n]; −1 − entry where the row has no other, 0 where it has none."""
+    xp = module_of(indptr)
+    degrees = indptr[1:] - indptr[:-1]
+    if not len(indices):
+        return xp.zeros(len(degrees), indices.dtype)
+    heads = indices[xp.minimum(indptr[:-1], len(indices) - 1)]
+    heads[degrees == 0] = 0
+    return xp.where(degrees == 1, -1 - heads, heads)
+
+
 def _ends(sources: Array, targets: Array, back: Array | None) -> tuple[Array, Array]:
     """Sources and targets of the edges, and of some turned round."""
     if back is None:

@@ -23,7 +23,7 @@ from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
 from langford.irregular.memory import present_bytes
 from langford.irregular.partition import Grid, PartitionedGraph
-from langford.irregular.rows import cuts, sorted_rows
+from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
 
@@ -245,6 +245,14 @@ def test_rows_do_not_depend_on_what_is_sorted_at_once(
     assert indices.tolist() == [target for _, (_, target) in numbered]
     assert np.repeat(np.arange(n), np.diff(indptr)).tolist() == [source for _, (source, _) in numbered]
     assert (order is None) if symmetric else order.tolist() == [place for place, _ in numbered]
+
+
+@given(st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=8))
+def test_the_head_of_a_row_says_whether_there_is_more(rows: list[list[int]]) -> None:
+    indptr = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    indices = np.array([entry for row in rows for entry in row], np.int32)
+    for row, head in zip(rows, heads_of(indptr, indices).tolist(), strict=True):
+        assert head == (0 if not row else row[0] if len(row) > 1 else -1 - row[0])
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -48,7 +48,25 @@ __device__ inline i64 all_threads() { return gridDim.x * i64(THREADS); }
 #define EACH(element, count) \
     for (i64 element = this_thread(); element < (count); element += all_threads())
 
-// The same with whole warps: the last of `element` may be beyond the end.
+// Elements that a thread loads before it stores any, where the compiler cannot know that this is allowed: so many loads
+// are under way.
+constexpr int AHEAD = 2;
+
+// store(element, load(element)) for begin … end − 1, shared out among so many threads.
+template <class Load, class Store>
+__device__ inline void load_ahead(i64 begin, i64 end, i64 thread, i64 threads, Load load, Store store) {
+    for (i64 first = begin + thread; first < end; first += AHEAD * threads) {
+        decltype(load(first)) loaded[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) loaded[k] = load(first + k * threads < end ? first + k * threads : first);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (first + k * threads < end) store(first + k * threads, loaded[k]);
+        }
+    }
+}
+
+// As EACH, with whole warps: the last of `element` may be beyond the end.
 #define EACH_WARP(element, count) \
     for (i64 element = this_thread(); element < ((count) + 31) / 32 * 32; element += all_threads())
 

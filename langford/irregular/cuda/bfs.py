@@ -8,6 +8,7 @@ from langford.irregular.arrays import Array
 from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.graph import Graph
+from langford.irregular.rows import heads_of
 
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
@@ -29,8 +30,8 @@ class GpuGraph:
         words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
         # Not the graphs themselves: one of them keeps this, and all would stay in memory.
         self._edges = (
-            graph.indptr, graph.indices, back.indptr, back.indices, back.without_edges,
-            np.int64(n), np.int64(graph.m),
+            graph.indptr, graph.indices, back.indptr, back.indices, heads_of(back.indptr, back.indices),
+            back.without_edges, np.int64(n), np.int64(graph.m),
         )  # fmt: skip
         self._memory = (
             xp.empty(n, self._vertex), *(xp.empty(words, np.uint32) for _ in range(3)),

@@ -4,7 +4,7 @@
 // It reads from the frontier's own buffer what all ranks found in the level before, and so decides by itself, as
 // every rank does, whether to go from above or from below: the host need not look until the search is over.
 // Defined by the loader: VERTEX, OFFSET.
-#include "search.cuh"
+#include "below.cuh"
 
 // What a rank tells behind its part of a bitmap: vertices of its row that are new, the edges that leave them, the
 // edges looked at.
@@ -19,8 +19,8 @@ struct Progress {
 
 // One rank's share.  Sources are numbered by their chunk of the column, `stride` apart.
 struct Share {
-    const OFFSET *down_indptr, *up_indptr;
-    Rows down_indices, up_indices;
+    const OFFSET *down_indptr;
+    Rows down_indices;
     i64 rows, chunk, chunks, columns, column;
     VERTEX *parent, *queue;
     Chunks lists;
@@ -56,10 +56,9 @@ extern "C" __global__ void count_edges(const i64 *keys, i64 count, i64 width, VE
 
 // Before the first level.  `row`, `source`: where the root is in this block, −1 where it is not.
 extern "C" __global__ void start_search(i64 rows, i64 words, i64 root, i64 row, i64 source, i64 chunk, i64 edges,
-                                 const u32 *closed, VERTEX *parent, u32 *visited, u32 *front, u64 *progress,
-                                 i64 *record) {
+                                 VERTEX *parent, u32 *visited, u32 *front, u64 *progress, i64 *record) {
     EACH(target, rows) parent[target] = target == row ? root : -1;
-    EACH(word, rows / 32) visited[word] = closed[word] | (row >= 0 && word == row >> 5 ? 1u << (row & 31) : 0);
+    EACH(word, rows / 32) visited[word] = row >= 0 && word == row >> 5 ? 1u << (row & 31) : 0;
     // One vertex is in the frontier, says the first part; what is ahead of it decides nothing.
     EACH(word, words) front[word] = word == chunk / 32 || (source >= 0 && word == source >> 5)
                                         ? (word == chunk / 32 ? 1u : 1u << (source & 31)) : 0;
@@ -93,24 +92,6 @@ __device__ inline void mark(const Share &share, VERTEX source, OFFSET edge, OFFS
     }
 }
 
-// The sources of a bitmap in a queue; counts the edges that leave them.
-__device__ void list_front(const Share &share, const u32 *front, Counts *counts) {
-    const int lane = threadIdx.x % 32;
-    const i64 step = share.stride() / 32, words = share.chunks * step;
-    u64 inspected = 0;
-    for (i64 base = this_thread() / 32 * 32; base < words; base += all_threads()) {
-        const i64 word = base + lane;
-        u32 bits = word < words && word % step < share.chunk / 32 ? front[word] : 0;
-        if (!__any_sync(WARP, bits)) continue;
-        for (u64 place = reserve(&counts->found, __popc(bits), lane); bits; bits &= bits - 1, place++) {
-            const VERTEX source = VERTEX(word * 32 + __popc((bits & -bits) - 1));
-            share.queue[place] = source;
-            inspected += share.down_indptr[source + 1] - share.down_indptr[source];
-        }
-    }
-    add_up(&counts->inspected, inspected);
-}
-
 // The union of the row's bitmaps, `step` words apart: visited from now on; this rank's part goes to `own`, and what
 // the row found to `told`.
 __device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64 first, i64 chunk, bool below,
@@ -133,14 +114,14 @@ __device__ void unite_parts(const u32 *parts, i64 count, i64 step, i64 rows, i64
 // A level: marks what the frontier reaches in this block.  With one column of blocks, also what `unite_row` does.
 // The record: the number of levels once the search is over, then of each level the frontier, the edges looked at and
 // whether it went from below.  `direction`: 0 from above, 1 from below, 2 whichever looks at fewer edges.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 6)
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
 search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indptr,
-             Rows up_indices, i64 n, i64 rows, i64 chunk, i64 chunks, i64 columns, i64 column,
-             i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
+             Rows up_indices, const VERTEX *up_heads, const u32 *closed, i64 n, i64 rows, i64 chunk, i64 chunks,
+             i64 columns, i64 column, i64 direction, const VERTEX *degrees, VERTEX *parent, VERTEX *queue, u32 *visited,
              u32 *front, u32 *following, u32 *own, VERTEX *chunk_vertex, OFFSET *chunk_edge,
              u64 *progress, i64 *record) {
-    const Share share = {down_indptr, up_indptr, down_indices, up_indices, rows, chunk, chunks, columns, column,
-                         parent, queue, {chunk_vertex, chunk_edge}, visited, following};
+    const Share share = {down_indptr, down_indices, rows, chunk, chunks, columns, column, parent, queue,
+                         {chunk_vertex, chunk_edge}, visited, following};
     u32 *gate = reinterpret_cast<u32 *>(progress);
     Progress *now = reinterpret_cast<Progress *>(progress + 1);
     const bool first_thread = this_thread() == 0;
@@ -174,12 +155,14 @@ search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indp
         }
     }
     if (below) {
-        look_from_below(up_indptr, up_indices, rows, front, following, visited, parent,
+        look_from_below({up_indptr, up_indices, up_heads, closed, front, rows, parent}, following, visited, false,
                         [&](VERTEX source) { return share.label(source); }, counts);
         wait_for_all(gate);
     } else {
         EACH(word, rows / 32) following[word] = 0;
-        list_front(share, front, counts);
+        const i64 step = share.stride() / 32;
+        const auto word_at = [=](i64 word) { return word % step < chunk / 32 ? front[word] : 0; };
+        list_bits(chunks * step, word_at, down_indptr, queue, &counts->found, &counts->inspected);
         wait_for_all(gate);
         const auto take = [&](VERTEX source, OFFSET edge, OFFSET last, OFFSET step) {
             mark(share, source, edge, last, step);

@@ -13,6 +13,7 @@ from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadRoot
 from langford.irregular.partition import Communicator, Grid
+from langford.irregular.rows import heads_of
 
 MOST_ROWS = 8
 """Rows of blocks, at most: a search from below is done at a target's first parent only if its row is not split,
@@ -52,6 +53,7 @@ class PartitionedOnGpu:
         self._program = gpu.meeting("partition.cu", VERTEX=self._kind, OFFSET=block.up.indptr.dtype)
         bare = block.up.indptr[1:] == block.up.indptr[:-1]
         self._closed = xp.packbits(bare, bitorder="little").view(np.uint32)
+        self._heads = heads_of(block.up.indptr, block.up.indices)
         self._visited = xp.empty_like(self._closed)
         self._following = gpu.zeros(block.targets // 32 + TOLD, np.uint32)
         self._front = xp.empty(block.sources // 32, np.uint32)
@@ -85,13 +87,13 @@ class PartitionedOnGpu:
         shape = tuple(map(np.int64, (block.targets, grid.chunk, grid.rows, grid.columns, self._column)))
         launch(
             "start_search", np.int64(block.targets), np.int64(len(self._front)), np.int64(root), np.int64(target),
-            np.int64(source), np.int64(grid.chunk), np.int64(block.edges), self._closed, parent, self._visited,
-            self._front, self._progress, self._record,
+            np.int64(source), np.int64(grid.chunk), np.int64(block.edges), parent, self._visited, self._front,
+            self._progress, self._record,
         )  # fmt: skip
         of_level = (
-            block.down.indptr, block.down.indices, block.up.indptr, block.up.indices, np.int64(self.n), *shape,
-            np.int64(DIRECTIONS[direction]), block.degrees, parent, self._queue, self._visited, self._front,
-            self._following, self._own, *self._lists, self._progress, self._record,
+            block.down.indptr, block.down.indices, block.up.indptr, block.up.indices, self._heads, self._closed,
+            np.int64(self.n), *shape, np.int64(DIRECTIONS[direction]), block.degrees, parent, self._queue,
+            self._visited, self._front, self._following, self._own, *self._lists, self._progress, self._record,
         )  # fmt: skip
         of_row = (
             self._parts, np.int64(grid.columns), np.int64(block.targets), np.int64(self._column * grid.chunk),

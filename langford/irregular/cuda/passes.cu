@@ -10,10 +10,10 @@ extern "C" __global__ void accumulate(int op, int down, i64 steps, const i64 *bo
                                       const VERTEX *sources, VALUE *values, u32 *gate) {
     if (down) {
         run_steps(steps, bounds, true, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
-            for (i64 entry = begin + thread; entry < end; entry += threads) {
+            load_ahead(begin, end, thread, threads, [=](i64 entry) {
                 const VERTEX source = sources[entry];
-                values[source] = combined(op, values[targets[entry]], values[source]);
-            }
+                return Placed<VALUE>{source, combined(op, values[targets[entry]], values[source])};
+            }, [=](i64, Placed<VALUE> whole) { values[whole.at] = whole.value; });
         });
     } else {
         run_steps(steps, bounds, false, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {

@@ -25,8 +25,14 @@ template <class Body> __device__ inline void run_steps(i64 steps, const i64 *bou
     }
 }
 
+// A value and where it goes.
+template <class T> struct Placed {
+    i64 at;
+    T value;
+};
+
 // Combines the terms of all entries with the same target: `update(target, value)` for each of them, or several
-// times.  A warp takes entries that stand together.
+// times.  A warp takes entries that stand together, AHEAD rows of them at a time.
 template <class T, class Term, class Combine, class Update>
 __device__ inline void pass_up(i64 begin, i64 end, i64 thread, i64 threads, const VERTEX *targets, Term term,
                                Combine combine, Update update) {
@@ -36,10 +42,7 @@ __device__ inline void pass_up(i64 begin, i64 end, i64 thread, i64 threads, cons
     // What the lower rows have left for a target that may go on.
     VERTEX open = -1;
     T rest = T(0);
-    for (i64 row = first; row < last; row += 32) {
-        const bool active = row + lane < last;
-        const VERTEX target = active ? targets[row + lane] : VERTEX(-1);
-        T value = active ? term(row + lane) : T(0);
+    const auto take = [&](bool active, VERTEX target, T value) {
         if (lane == 0 && open >= 0) {
             if (open == target) value = combine(rest, value);
             else update(open, rest);
@@ -56,6 +59,20 @@ __device__ inline void pass_up(i64 begin, i64 end, i64 thread, i64 threads, cons
         open = of_lane(target, 31);
         rest = of_lane(value, 31);
         if (active && target != open && higher != target) update(target, value);
+    };
+    for (i64 row = first; row < last; row += 32 * AHEAD) {
+        VERTEX target[AHEAD];
+        T value[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            const i64 entry = row + k * 32 + lane;
+            target[k] = entry < last ? targets[entry] : VERTEX(-1);
+            value[k] = entry < last ? term(entry) : T(0);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (row + k * 32 < last) take(row + k * 32 + lane < last, target[k], value[k]);
+        }
     }
     if (lane == 0 && open >= 0) update(open, rest);
 }

@@ -9,10 +9,11 @@ constexpr u32 WARP = 0xFFFFFFFFu;
 constexpr int AT_ONCE = 4;
 // Edges of one vertex that a warp takes alone; those of a vertex with more are shared out in chunks of as many.
 constexpr int CHUNK = 256;
-// Words of the bitmaps whose vertices a warp looks up together: so many loads are under way at a time.
-constexpr int WORDS = 2;
 // A level goes from below above this share of the edges, and back below that of the vertices, as on one core.
-constexpr int EDGES_SHARE = 15, VERTICES_SHARE = 18;
+constexpr int EDGES_SHARE = 25, VERTICES_SHARE = 150;
+// A level from above of more edges than this share of the vertices puts what it finds into a bitmap: most likely the
+// next level goes from below, and a queue would have to become one.
+constexpr int BITS_SHARE = 64;
 // Levels that are recorded.
 constexpr i64 MOST_LEVELS = 4096;
 
@@ -21,16 +22,23 @@ struct Counts { u64 found, ahead, inspected, chunks; };
 
 __device__ inline bool is_set(const u32 *bits, VERTEX vertex) { return bits[vertex >> 5] >> (vertex & 31) & 1; }
 
-// The sum over a warp, in its first lane at least.
+// The sum over a warp, in all lanes.
 __device__ inline u64 warp_sum(u64 value) {
     for (int distance = 16; distance; distance /= 2) value += __shfl_xor_sync(WARP, i64(value), distance);
     return value;
 }
 
-// *sum += the parts of all lanes.
+// *sum += the parts of all threads of a block, all of which call this: once for each block, since additions to one
+// place wait for each other.
 __device__ inline void add_up(u64 *sum, u64 part) {
+    __shared__ u64 of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
     part = warp_sum(part);
-    if (threadIdx.x % 32 == 0 && part) atomicAdd(sum, part);
+    if (threadIdx.x % 32 == 0 && part) atomicAdd(&of_block, part);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block) atomicAdd(sum, of_block);
+    __syncthreads();
 }
 
 // The sum of this and all lower lanes.
@@ -48,6 +56,29 @@ __device__ inline u64 reserve(u64 *used, u32 count, int lane) {
     u64 first = 0;
     if (lane == 31 && end) first = atomicAdd(used, u64(end));
     return __shfl_sync(WARP, i64(first), 31) + end - count;
+}
+
+// The vertices of a bitmap in a queue; counts them, and the edges that leave them.  Each warp has words that stand
+// together, of which it asks word_at(word), and reserves its places once.
+template <class Word>
+__device__ void list_bits(i64 words, Word word_at, const OFFSET *indptr, VERTEX *queue, u64 *found, u64 *edges) {
+    const int lane = threadIdx.x % 32;
+    const i64 rows = (words + 31) / 32, warps = all_threads() / 32, share = (rows + warps - 1) / warps * 32;
+    const i64 first = this_thread() / 32 * share, last = first + share < words ? first + share : words;
+    u32 count = 0;
+    for (i64 word = first + lane; word < last; word += 32) count += __popc(word_at(word));
+    u64 leave = 0;
+    if (__any_sync(WARP, count)) {
+        u64 place = reserve(found, count, lane);
+        for (i64 word = first + lane; word < last; word += 32) {
+            for (u32 bits = word_at(word); bits; bits &= bits - 1) {
+                const VERTEX vertex = VERTEX(word * 32 + __popc((bits & -bits) - 1));
+                queue[place++] = vertex;
+                leave += indptr[vertex + 1] - indptr[vertex];
+            }
+        }
+    }
+    add_up(edges, leave);
 }
 
 // Chunks of long rows, which all warps share out among themselves: the vertex, and its first edge there.
@@ -106,61 +137,4 @@ __device__ void expand_chunks(u64 count, const OFFSET *indptr, Chunks chunks, Ta
         const OFFSET first = chunks.edge[at], last = indptr[vertex + 1];
         take_row(vertex, first, last - first > CHUNK ? first + CHUNK : last, take);
     }
-}
-
-// From below: each vertex that is not visited looks for a parent in the bitmap of the frontier; `following` is the
-// next one, and `label` names a parent.  A warp takes up to 32 words of the bitmaps at a time, fewer where that
-// leaves others without any.
-template <class Label>
-__device__ void look_from_below(const OFFSET *indptr, Rows indices, i64 n, const u32 *front, u32 *following,
-                                u32 *visited, VERTEX *parent, Label label, Counts *counts) {
-    const int lane = threadIdx.x % 32;
-    const i64 words = (n + 31) / 32, warps = all_threads() / 32;
-    const i64 span = words / warps < WORDS ? WORDS : words / warps < 32 ? words / warps : 32;
-    u64 inspected = 0, found = 0;
-    for (i64 base = this_thread() / 32 * span; base < words; base += warps * span) {
-        const bool mine = lane < span && base + lane < words;
-        const u32 seen = mine ? visited[base + lane] : WARP;
-        u32 next = 0;
-        for (u32 open = __ballot_sync(WARP, seen != WARP); open;) {
-            int word[WORDS];
-            VERTEX vertex[WORDS];
-            OFFSET edge[WORDS], last[WORDS];
-            VERTEX source[WORDS];
-            bool reached[WORDS];
-#pragma unroll
-            for (int k = 0; k < WORDS; k++) {
-                word[k] = open ? __popc((open & -open) - 1) : -1;
-                open &= open - 1;
-                const u32 known = word[k] < 0 ? WARP : u32(__shfl_sync(WARP, i64(seen), word[k]));
-                vertex[k] = VERTEX((base + word[k]) * 32 + lane);
-                const bool waits = !(known >> lane & 1);
-                edge[k] = waits ? indptr[vertex[k]] : 0;
-                last[k] = waits ? indptr[vertex[k] + 1] : 0;
-            }
-#pragma unroll
-            for (int k = 0; k < WORDS; k++) source[k] = edge[k] < last[k] ? indices[edge[k]] : -1;
-#pragma unroll
-            for (int k = 0; k < WORDS; k++) reached[k] = source[k] >= 0 && is_set(front, source[k]);
-#pragma unroll
-            for (int k = 0; k < WORDS; k++) {
-                const OFFSET first = edge[k];
-                while (!reached[k] && edge[k] < last[k] && ++edge[k] < last[k]) {
-                    source[k] = indices[edge[k]];
-                    reached[k] = is_set(front, source[k]);
-                }
-                inspected += edge[k] - first + reached[k];
-                if (reached[k]) parent[vertex[k]] = label(source[k]);
-                const u32 votes = __ballot_sync(WARP, reached[k]);
-                if (lane == word[k]) next = votes;
-            }
-        }
-        if (mine) {
-            following[base + lane] = next;
-            if (next) visited[base + lane] = seen | next;
-        }
-        found += __popc(next);
-    }
-    add_up(&counts->found, found);
-    add_up(&counts->inspected, inspected);
 }

@@ -32,6 +32,12 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
 
     None when b has a number that is not finite.
     """
+    x, gate = start(gpu, passes, pivots, b, what)
+    return None if int(gate[GATE - 1]) else x
+
+
+def start(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:
+    """The same without waiting for it: the solution, and the gate, whose last word tells of b (solve.cu)."""
     b = gpu.put(b, np.float64)
     x, gate = gpu.xp.empty_like(b), gpu.zeros(GATE, np.uint32)
     if b.size:
@@ -41,7 +47,7 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
             "solve", np.int32(PARTS[what]), *sizes, passes.bounds, passes.targets, passes.sources, factors, pivots,
             b, x, gate,
         )  # fmt: skip
-    return None if int(gate[GATE - 1]) else x
+    return x, gate
 
 
 # -- for arrays of CuPy -----------------------------------------------------------------------
@@ -58,6 +64,11 @@ def passes_on_gpu(matrix: Any, method: str) -> Passes:
     if method == "levels":
         return by_levels(gpu, tree.above, tree.order, tree.depth, matrix.factors)
     return packed(gpu, len(tree), compress(tree, matrix.factors))
+
+
+def start_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:
+    """As :func:`start` on the GPU of the right side."""
+    return start(gpu_of(b), passes, pivots, b, what)
 
 
 def solve_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> Array | None:
