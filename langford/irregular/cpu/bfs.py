@@ -9,8 +9,8 @@ from langford.irregular.cpu.compiled import kernel
 
 DOWN, UP, AUTO = 0, 1, 2
 # A level goes from below when its edges are more than 1/25 of those not yet looked at, and from above again when
-# the frontier is less than 1/150 of the vertices (Beamer, Asanović, Patterson 2012).  With GAP's 1/15 and 1/18 a core is
-# as fast and a GPU slower.
+# the frontier is less than 1/150 of the vertices (Beamer, Asanović, Patterson 2012).
+# With 1/15 and 1/18, as GAP has them, a core is as fast and a GPU slower.
 EDGES_SHARE, VERTICES_SHARE = 25, 150
 
 
