@@ -12,10 +12,8 @@ constexpr int FORWARD = 1, DIVIDE = 2, BACKWARD = 4;
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 4)
 solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX *targets, const VERTEX *sources,
       const double *factors, const double *pivots, const double *b, double *x, u32 *gate) {
-    const auto for_all = [=](auto load, auto store) {
-        load_ahead(0, n * columns, this_thread(), all_threads(), load, store);
-    };
-    for_all([=](i64 at) { return b[at]; }, [=](i64 at, double number) {
+    const i64 all = n * columns, thread = this_thread(), threads = all_threads();
+    load_ahead(0, all, thread, threads, [=](i64 at) { return b[at]; }, [=](i64 at, double number) {
         if (!(number - number == 0)) gate[GATE - 1] = 1;
         x[at] = number;
     });
@@ -31,8 +29,8 @@ solve(int parts, i64 n, i64 columns, i64 steps, const i64 *bounds, const VERTEX 
     }
     if (parts & DIVIDE) {
         wait_for_all<ROUND>(gate);
-        for_all([=](i64 at) { return x[at] / pivots[columns == 1 ? at : at / columns]; },
-                [=](i64 at, double quotient) { x[at] = quotient; });
+        load_ahead(0, all, thread, threads, [=](i64 at) { return x[at] / pivots[columns == 1 ? at : at / columns]; },
+                   [=](i64 at, double quotient) { x[at] = quotient; });
     }
     if (parts & BACKWARD) {
         run_steps(steps, bounds, true, gate, [=](i64 begin, i64 end, i64 thread, i64 threads) {
