@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,27 +53,15 @@ def gpu_program() -> Any:
     return partial(CudaProgram, 0)
 
 
-def compile_only(folder: Path, text: str, architecture: str, *options: str) -> None:
-    """Compile a program for an architecture; fails with the compiler's message."""
-    needs("nvcc")
-    source = folder / "program.cu"
-    source.write_text(text)
-    target = f"arch={architecture.replace('sm', 'compute')},code={architecture}"
-    compiled = subprocess.run(
-        [
-            "nvcc",
-            "-std=c++17",
-            f"-I{FOLDER}",
-            "-gencode",
-            target,
-            *options,
-            "-cubin",
-            "-o",
-            folder / "program",
-            source,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stderr
+def compile_only(text: str, architecture: str, *options: str) -> None:
+    """Compile a program for an architecture by NVRTC, as on a GPU's machine; fails with the compiler's message."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings and nvidia-cuda-nvrtc")
+    target = f"--gpu-architecture={architecture}"
+    every = target, "--std=c++17", "--device-int128", f"--include-path={FOLDER}", *options
+    _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"program.cu", 0, [], [])
+    (outcome,) = nvrtc.nvrtcCompileProgram(program, len(every), [option.encode() for option in every])
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    log = bytes(size)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    assert outcome == nvrtc.nvrtcResult.NVRTC_SUCCESS, log.rstrip(b"\0").decode()

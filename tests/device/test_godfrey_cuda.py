@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from langford.arithmetic.residue import residue
@@ -38,11 +36,11 @@ class Texts:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
-def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     texts = Texts()
     with pytest.raises(StopIteration):
         GodfreyOnGpu(plan_of(problem), texts)
-    compile_only(tmp_path, texts.text, architecture)
+    compile_only(texts.text, architecture)
 
 
 @pytest.mark.parametrize("problem", SMALL, **BY_NAME)

@@ -7,7 +7,6 @@ number of survivors.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,14 +39,14 @@ def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
 
 @pytest.mark.parametrize("architecture", [*ARCHITECTURES, "sm_90a"])  # with instructions of warpgroups
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
-def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))
-    compile_only(tmp_path, text, architecture)
+    compile_only(text, architecture)
 
 
-def test_compiles_without_tensor_cores(tmp_path: Path) -> None:
+def test_compiles_without_tensor_cores() -> None:
     text = source_of("polyphase.cu", definitions(plan_of(Problem.langford(12), 4), THREADS))
-    compile_only(tmp_path, text, "sm_80", "-DWITHOUT_TENSOR_CORES")
+    compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
 @pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 10], **BY_NAME)

@@ -85,7 +85,7 @@ def test_compiles_for_gpus(
 
     with pytest.raises(StopIteration):
         on_gpu(plan_of(method, problem, 1), keep, settings=replace(Settings(), **options))
-    compile_only(tmp_path, texts[0], architecture)
+    compile_only(texts[0], architecture)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)

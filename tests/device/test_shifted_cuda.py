@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -118,10 +117,10 @@ def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE, Problem.hooked_skolem(32), MANY_ODD], **BY_NAME)
-def test_compiles_for_gpus(tmp_path: Path, problem: Problem, architecture: str) -> None:
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     plan = plan_of(problem, 4)
     settings = settings_for(plan)
-    compile_only(tmp_path, source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
+    compile_only(source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
 
 
 @pytest.mark.parametrize(
