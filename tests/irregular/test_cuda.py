@@ -74,6 +74,27 @@ def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
             assert depth.tolist() == bfs(graph, 0).depth.tolist()
 
 
+def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = there(gpu, Graph.from_edges(4, np.array([0, 1, 1]), np.array([1, 2, 0])))
+    with monkeypatch.context() as patched:
+        patched.setattr(Graph, "reversed", property(lambda graph: pytest.fail("a search from above needs none")))
+        found = cuda_bfs.GpuGraph(gpu, graph).search(0, "down")
+    assert gpu.on_host(found.parent).tolist() == [0, 0, 1, -1]
+
+
+def test_a_search_meets_a_vertex_at_any_place_of_its_row(gpu: Gpu) -> None:
+    """Rows of up to 40 neighbours of which only one is reached, at each place: lanes take some of them at a time."""
+    rows = [(length, place) for length in range(1, 41) for place in range(length)]
+    # Vertex 0 is the root; 1 … 40 are never reached; each other vertex has some of these, and the root once.
+    sources = [vertex for vertex, (length, _) in enumerate(rows, 41) for _ in range(length)]
+    targets = [0 if at == place else 1 + at for length, place in rows for at in range(length)]
+    graph = Graph.from_edges(41 + len(rows), np.array(targets, INT), np.array(sources, INT))
+    for direction in ("auto", "up"):
+        found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction)
+        assert gpu.on_host(found.parent).tolist() == [0] + 40 * [-1] + len(rows) * [0]
+        assert found.levels == bfs(graph, 0, direction).levels
+
+
 def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
     hubs, n = 3, 4000
     sources = np.repeat(np.arange(hubs), n)

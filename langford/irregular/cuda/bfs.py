@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from functools import cached_property
+
 import numpy as np
 
 from langford.irregular.arrays import Array
@@ -23,28 +26,34 @@ class GpuGraph:
     """
 
     def __init__(self, gpu: Gpu, graph: Graph) -> None:
-        back = graph.reversed
         xp, n, self._vertex, offset = gpu.xp, graph.n, graph.indices.dtype, graph.indptr.dtype
         self._gpu, self._n = gpu, n
         self._program = gpu.meeting("bfs.cu", VERTEX=self._vertex, OFFSET=offset)
         words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
-        # Not the graphs themselves: one of them keeps this, and all would stay in memory.
-        self._edges = (
-            graph.indptr, graph.indices, back.indptr, back.indices, heads_of(back.indptr, back.indices),
-            back.without_edges, np.int64(n), np.int64(graph.m),
-        )  # fmt: skip
+        # Not the graph itself, only its arrays: it keeps this, and both would stay in memory.
+        self._graph = copy(graph)
         self._memory = (
             xp.empty(n, self._vertex), *(xp.empty(words, np.uint32) for _ in range(3)),
             xp.empty(chunks, self._vertex), xp.empty(chunks, offset), gpu.zeros(SCRATCH, np.uint64),
         )  # fmt: skip
 
+    @cached_property
+    def _below(self) -> tuple[Array, ...]:
+        """What a search from below reads (below.cuh); of a directed graph, its edges are sorted once more."""
+        back = self._graph.reversed
+        return back.indptr, back.indices, heads_of(back.indptr, back.indices), back.without_edges
+
     def start(self, root: int, direction: str) -> tuple[Array, Array]:
         """Start a search, and do not wait for it: the parents, and the record (bfs.cu)."""
-        parent = self._gpu.xp.empty(self._n, self._vertex)
-        record = self._gpu.xp.empty(1 + 3 * MOST_LEVELS, np.int64)
+        graph, xp = self._graph, self._gpu.xp
+        rows = graph.indptr, graph.indices
+        # From above nobody reads the rest.
+        below = (*rows, graph.indices, self._memory[1]) if direction == "down" else self._below
+        parent, record = xp.empty(self._n, self._vertex), xp.empty(1 + 3 * MOST_LEVELS, np.int64)
         self._program.launch(
-            "search", *self._edges, *self._memory, np.int64(root), np.int64(DIRECTIONS[direction]), parent, record
-        )
+            "search", *rows, *below, np.int64(self._n), np.int64(graph.m), *self._memory, np.int64(root),
+            np.int64(DIRECTIONS[direction]), parent, record,
+        )  # fmt: skip
         return parent, record
 
     def search(self, root: int, direction: str) -> Bfs:
