@@ -83,7 +83,7 @@ def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.
 
 
 def test_a_search_meets_a_vertex_at_any_place_of_its_row(gpu: Gpu) -> None:
-    """Rows of up to 40 neighbours of which only one is reached, at each place: lanes take some of them at a time."""
+    """Rows of up to 40 neighbours of which only one is reached, at each place: lanes take some at a time."""
     rows = [(length, place) for length in range(1, 41) for place in range(length)]
     # Vertex 0 is the root; 1 … 40 are never reached; each other vertex has some of these, and the root once.
     sources = [vertex for vertex, (length, _) in enumerate(rows, 41) for _ in range(length)]
