@@ -56,7 +56,7 @@ def searches(bench: Bench, scales: tuple[int, ...]) -> None:
     )  # fmt: skip
     for scale in scales:
         edge_list = irregular.kronecker(scale, device=bench.device)
-        built = bench.timed(1, lambda: irregular.Graph.from_edges(1 << scale, *edge_list, symmetric=True).simple())
+        built = bench.timed(1, lambda: constructed(bench, 1 << scale, edge_list))
         graph = built.outcome
         connected = np.flatnonzero(on_host(graph.degrees))
         roots = np.random.default_rng(1).permutation(connected)[: ROOTS[bench.device]].tolist()
@@ -68,17 +68,26 @@ def searches(bench: Bench, scales: tuple[int, ...]) -> None:
                 alone.append(bench.alone(1, lambda: graph.on_gpu.start(root, "auto"), calls=1))
             edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
         speeds = [harmonic(edges, times) for times in (seconds, alone) if times]
+        # The parents are written, a bitmap of the reached is read and written; a GPU reads their first neighbours.
+        reached = float((taken.outcome.parent >= 0).mean())
+        moved = 4 * (1 << scale) + (1 << scale) // 4 + int(4 * reached * (1 << scale)) * (bench.device == "cuda")
         names = "gteps", "gteps_of_launch"
-        for name, value in (*zip(names, speeds, strict=False), ("copy", bench.bandwidth)):
+        for name, value in (*zip(names, speeds, strict=False), ("reached", reached), ("copy", bench.bandwidth)):
             bench.figures.setdefault(name, {})[str(scale)] = float(f"{value:.4g}")
-        # The parents are written, first neighbours read; a bitmap of the reached is read and written.
-        moved = 8 * (1 << scale) + (1 << scale) // 4
         median = float(np.median(seconds))
         table.row(
             scale, f"{max(edges):,}", f"{speeds[0]:.3g}", f"{1000 * median:.3g}",
             *([f"{speeds[1]:.3g}", f"{1000 * np.median(alone):.3g}"] if alone else ["", ""]), f"{built.median:.2f}",
             bench.share(moved, median),
         )  # fmt: skip
+
+
+def constructed(bench: Bench, n: int, edge_list: tuple[Any, Any]) -> irregular.Graph:
+    """The simple graph, with what searches from below need on a GPU."""
+    graph = irregular.Graph.from_edges(n, *edge_list, symmetric=True).simple()
+    if bench.device == "cuda":
+        _ = graph.on_gpu.below
+    return graph
 
 
 def harmonic(edges: list[int], seconds: list[float]) -> float:

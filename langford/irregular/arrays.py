@@ -80,6 +80,10 @@ def require_numbers(name: str, array: Array) -> None:
             raise BadWeights(f"{name} number {place} is {array.flat[place]}: give finite numbers only")
 
 
+MARGIN = 2**10
+"""How far kernels count beyond the last of a list."""
+
+
 def offset_type(edges: int) -> type[np.signedinteger[Any]]:
     """The type of offsets into a list of edges: 64 bits when 32 are too few."""
-    return np.int32 if edges < 2**31 else np.int64
+    return np.int32 if edges < 2**31 - MARGIN else np.int64

@@ -116,14 +116,6 @@ class Graph:
         return self._transposed(np.arange(self.n, dtype=self.indices.dtype))
 
     @cached_property
-    def without_edges(self) -> Array:
-        """A bitmap of the vertices that no edge leaves, uint32[⌈n/32⌉]; the bits after the last vertex are set."""
-        xp = module_of(self.indptr)
-        bare = xp.ones((self.n + 31) // 32 * 32, bool)
-        bare[: self.n] = self.degrees == 0
-        return xp.packbits(bare, bitorder="little").view(np.uint32)
-
-    @cached_property
     def on_gpu(self) -> Any:
         """What searches of this graph need on its GPU, made once."""
         return load("langford.irregular.cuda.bfs:graph_on_gpu")(self)

@@ -155,7 +155,7 @@ class PartitionedGraph:
             if direction == "auto":
                 ahead = self._sum(edges_of_front(self._down.indptr, front))
                 if not below:
-                    below = ahead > unseen // EDGES_SHARE
+                    below = ahead > max(unseen, 0) // EDGES_SHARE
                 elif size < before and size < self.n // VERTICES_SHARE:
                     below = False
             following: Array = np.zeros_like(visited)

@@ -67,6 +67,14 @@ def heads_of(indptr: Array, indices: Array) -> Array:
     return xp.where(degrees == 1, -1 - heads, heads)
 
 
+def bare_rows(indptr: Array) -> Array:
+    """A bitmap of the rows without entries, uint32[⌈n/32⌉]; the bits after the last row are set."""
+    xp, n = module_of(indptr), len(indptr) - 1
+    bare = xp.ones((n + 31) // 32 * 32, bool)
+    bare[:n] = indptr[1:] == indptr[:-1]
+    return xp.packbits(bare, bitorder="little").view(np.uint32)
+
+
 def _ends(sources: Array, targets: Array, back: Array | None) -> tuple[Array, Array]:
     """Sources and targets of the edges, and of some turned round."""
     if back is None:

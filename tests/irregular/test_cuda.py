@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -80,6 +82,38 @@ def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.
         patched.setattr(Graph, "reversed", property(lambda graph: pytest.fail("a search from above needs none")))
         found = cuda_bfs.GpuGraph(gpu, graph).search(0, "down")
     assert gpu.on_host(found.parent).tolist() == [0, 0, 1, -1]
+
+
+def test_edges_looked_at_more_often_than_there_are(gpu: Gpu) -> None:
+    """Levels from below look at the rows of 21, 22 and 23 again and again; both devices decide alike after that."""
+    sources = [*(10 * [0]), 1, 11, 20, 21, 22]
+    targets = [*range(1, 11), 11, 12, 21, 22, 23]
+    graph = Graph.from_edges(1000, np.array(sources, INT), np.array(targets, INT))
+    assert cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, "auto").levels == bfs(graph, 0).levels
+
+
+def test_wide_offsets_of_a_caller_serve_both_ways(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Edges turned round on a GPU have offsets as narrow as they may be."""
+    narrow = Graph.from_edges(4, np.array([0, 1, 1]), np.array([1, 2, 0]))
+    back = there(gpu, narrow.reversed)
+    assert back.indptr.dtype == np.int32
+    graph = there(gpu, Graph(narrow.indptr.astype(np.int64), narrow.indices))
+    monkeypatch.setattr(Graph, "reversed", back)
+    assert gpu.on_host(cuda_bfs.GpuGraph(gpu, graph).search(0, "up").parent).tolist() == [0, 0, 1, -1]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_graph_leaves_memory_with_what_searches_need_of_it(gpu: Gpu, symmetric: bool) -> None:
+    graph = there(gpu, Graph.from_edges(4, np.array([0, 1, 1]), np.array([1, 2, 0]), symmetric))
+    on_gpu = vars(graph)["on_gpu"] = cuda_bfs.GpuGraph(gpu, graph)
+    on_gpu.search(0, "auto")
+    gone = weakref.ref(on_gpu)
+    gc.disable()
+    try:
+        del graph, on_gpu
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_a_search_meets_a_vertex_at_any_place_of_its_row(gpu: Gpu) -> None:

@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from jobs.graph500 import graph500_on_ranks
 from langford.errors import CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker, search_states
+from langford.irregular.arrays import offset_type
 from langford.irregular.errors import BadArray, BadChoice, BadGraph, BadLength, BadRoot, TooLarge
 from langford.irregular.graph500 import RULES
 from langford.irregular.kronecker import kronecker_slice
@@ -253,6 +254,11 @@ def test_the_head_of_a_row_says_whether_there_is_more(rows: list[list[int]]) -> 
     indices = np.array([entry for row in rows for entry in row], np.int32)
     for row, head in zip(rows, heads_of(indptr, indices).tolist(), strict=True):
         assert head == (0 if not row else row[0] if len(row) > 1 else -1 - row[0])
+
+
+def test_offsets_leave_room_to_count_beyond_the_last_edge() -> None:
+    assert offset_type(2**31 - 2**10 - 1) is np.int32
+    assert offset_type(2**31 - 2**10) is np.int64
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -9,8 +9,8 @@ from langford.irregular.cpu.compiled import kernel
 
 DOWN, UP, AUTO = 0, 1, 2
 # A level goes from below when its edges are more than 1/25 of those not yet looked at, and from above again when
-# the frontier is less than 1/150 of the vertices (Beamer, Asanović, Patterson 2012).
-# With 1/15 and 1/18, as GAP has them, a core is as fast and a GPU slower.
+# the frontier is less than 1/150 of the vertices: the rule of Beamer, Asanović and Patterson (2012).  With 1/15 and
+# 1/18, as GAP has them, a core is as fast and a GPU slower.
 EDGES_SHARE, VERTICES_SHARE = 25, 150
 
 
@@ -76,7 +76,8 @@ def search(indptr, indices, back_indptr, back_indices, root, direction, parent, 
     below, prepared, count = direction == UP, False, 0
     while size > 0:
         if direction == AUTO:
-            if not below and ahead > unseen // EDGES_SHARE:
+            # Levels from below look at edges again: more may be behind a search than the graph has.
+            if not below and ahead > max(int(unseen), 0) // EDGES_SHARE:
                 below = True
             elif below and size < before and size < n // VERTICES_SHARE:
                 # The bitmap becomes a queue.

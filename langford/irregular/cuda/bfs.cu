@@ -121,7 +121,7 @@ search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_
         // All blocks have read these, and none writes to them in this level.
         if (first_thread) slots[2 * ((level + 1) % 3)] = slots[2 * ((level + 1) % 3) + 1] = Counts{0, 0, 0, 0};
         if (direction == 2) {
-            if (!below) below = i64(ahead) > unseen / EDGES_SHARE;
+            if (!below) below = goes_below(ahead, unseen);
             else if (size < before && size < u64(n / VERTICES_SHARE)) below = false;
         }
         if (below && !as_bits) {
@@ -148,7 +148,7 @@ search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_
             exchange(front, following);
         } else {
             // Here `following` is zeros.
-            as_bits = ahead > u64(n / BITS_SHARE);
+            as_bits = direction && ahead > u64(n / BITS_SHARE);
             u32 *const bits = as_bits ? following : nullptr;
             search_down(all, begin, end, bits, counts);
             wait_for_all(gate);

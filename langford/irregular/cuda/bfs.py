@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 
 import numpy as np
 
-from langford.irregular.arrays import Array
+from langford.irregular.arrays import Array, offset_type
 from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.graph import Graph
-from langford.irregular.rows import heads_of
+from langford.irregular.rows import bare_rows, heads_of
 
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
@@ -26,33 +25,37 @@ class GpuGraph:
     """
 
     def __init__(self, gpu: Gpu, graph: Graph) -> None:
-        xp, n, self._vertex, offset = gpu.xp, graph.n, graph.indices.dtype, graph.indptr.dtype
+        xp, n, self._vertex = gpu.xp, graph.n, graph.indices.dtype
+        # A caller's own offsets may leave no room to count beyond the last edge.
+        offset = np.result_type(graph.indptr.dtype, offset_type(graph.m))
         self._gpu, self._n = gpu, n
         self._program = gpu.meeting("bfs.cu", VERTEX=self._vertex, OFFSET=offset)
         words, chunks = (n + 31) // 32, 2 * graph.m // CHUNK + 1
-        # Not the graph itself, only its arrays: it keeps this, and both would stay in memory.
-        self._graph = copy(graph)
+        # Only arrays, not the graph: it keeps this, and both would stay in memory.
+        self._rows, self._symmetric = (graph.indptr.astype(offset, copy=False), graph.indices), graph.symmetric
         self._memory = (
             xp.empty(n, self._vertex), *(xp.empty(words, np.uint32) for _ in range(3)),
             xp.empty(chunks, self._vertex), xp.empty(chunks, offset), gpu.zeros(SCRATCH, np.uint64),
         )  # fmt: skip
 
     @cached_property
-    def _below(self) -> tuple[Array, ...]:
+    def below(self) -> tuple[Array, ...]:
         """What a search from below reads (below.cuh); of a directed graph, its edges are sorted once more."""
-        back = self._graph.reversed
-        return back.indptr, back.indices, heads_of(back.indptr, back.indices), back.without_edges
+        indptr, indices = self._rows
+        if not self._symmetric:
+            back = Graph(indptr, indices).reversed
+            indptr, indices = back.indptr.astype(indptr.dtype, copy=False), back.indices
+        return indptr, indices, heads_of(indptr, indices), bare_rows(indptr)
 
     def start(self, root: int, direction: str) -> tuple[Array, Array]:
         """Start a search, and do not wait for it: the parents, and the record (bfs.cu)."""
-        graph, xp = self._graph, self._gpu.xp
-        rows = graph.indptr, graph.indices
+        xp, indices = self._gpu.xp, self._rows[1]
         # From above nobody reads the rest.
-        below = (*rows, graph.indices, self._memory[1]) if direction == "down" else self._below
+        below = (*self._rows, indices, self._memory[1]) if direction == "down" else self.below
         parent, record = xp.empty(self._n, self._vertex), xp.empty(1 + 3 * MOST_LEVELS, np.int64)
         self._program.launch(
-            "search", *rows, *below, np.int64(self._n), np.int64(graph.m), *self._memory, np.int64(root),
-            np.int64(DIRECTIONS[direction]), parent, record,
+            "search", *self._rows, *below, np.int64(self._n), np.int64(len(indices)), *self._memory,
+            np.int64(root), np.int64(DIRECTIONS[direction]), parent, record,
         )  # fmt: skip
         return parent, record
 

@@ -142,7 +142,7 @@ search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indp
     const i64 unseen = now->unseen - i64(all.inspected);
     bool below = direction == 2 ? now->below : direction == 1;
     if (direction == 2) {
-        if (!below) below = i64(all.ahead) > unseen / EDGES_SHARE;
+        if (!below) below = goes_below(all.ahead, unseen);
         else if (i64(all.found) < now->before && i64(all.found) < n / VERTICES_SHARE) below = false;
     }
     Told *told = share.told(own, chunk);

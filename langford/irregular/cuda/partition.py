@@ -13,7 +13,7 @@ from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadRoot
 from langford.irregular.partition import Communicator, Grid
-from langford.irregular.rows import heads_of
+from langford.irregular.rows import bare_rows, heads_of
 
 MOST_ROWS = 8
 """Rows of blocks, at most: a search from below is done at a target's first parent only if its row is not split,
@@ -51,8 +51,7 @@ class PartitionedOnGpu:
         self._block = block = block_of(gpu, world, self._along_row, self._along_column, n, grid, sources, targets)
         self._kind = vertex_kind(n, grid)
         self._program = gpu.meeting("partition.cu", VERTEX=self._kind, OFFSET=block.up.indptr.dtype)
-        bare = block.up.indptr[1:] == block.up.indptr[:-1]
-        self._closed = xp.packbits(bare, bitorder="little").view(np.uint32)
+        self._closed = bare_rows(block.up.indptr)
         self._heads = heads_of(block.up.indptr, block.up.indices)
         self._visited = xp.empty_like(self._closed)
         self._following = gpu.zeros(block.targets // 32 + TOLD, np.uint32)

@@ -17,6 +17,11 @@ constexpr int BITS_SHARE = 64;
 // Levels that are recorded.
 constexpr i64 MOST_LEVELS = 4096;
 
+// Whether a level goes from below.  Levels from below look at edges again: more may be behind a search than the graph has.
+__device__ inline bool goes_below(u64 ahead, i64 unseen) {
+    return ahead > u64(unseen > 0 ? unseen / EDGES_SHARE : 0);
+}
+
 // What a level counts: vertices found and the edges that leave them, edges looked at, chunks.
 struct Counts { u64 found, ahead, inspected, chunks; };
 
