@@ -72,6 +72,8 @@ class ProgressLine:
     def _show(self, work: float, done: str, remaining: str) -> None:
         """Move the bar; without one print a line, if the last one is long ago."""
         share = work / self._work if self._work else 1.0
+        if share > 1 - 1e-9:
+            remaining = ""  # shares of tasks add up to all of the work but for rounding
         if self._bar is not None:
             self._bar.update(share, done, remaining)
         elif time.monotonic() - self._last_line > LOG_SECONDS:
