@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
 from langford.irregular.bfs import Direction, Level
-from langford.irregular.cpu.bfs import EDGES_SHARE, VERTICES_SHARE
+from langford.irregular.cpu.bfs import goes_below
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
 from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
@@ -154,10 +154,7 @@ class PartitionedGraph:
         while size:
             if direction == "auto":
                 ahead = self._sum(edges_of_front(self._down.indptr, front))
-                if not below:
-                    below = ahead > max(unseen, 0) // EDGES_SHARE
-                elif size < before and size < self.n // VERTICES_SHARE:
-                    below = False
+                below = goes_below(below, ahead, unseen, size, before, self.n)
             following: Array = np.zeros_like(visited)
             expand, block = (expand_up, self._up) if below else (expand_down, self._down)
             looked_at = expand(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from langford.irregular.cpu.compiled import kernel
 
@@ -12,6 +13,22 @@ DOWN, UP, AUTO = 0, 1, 2
 # the frontier is less than 1/150 of the vertices: the rule of Beamer, Asanović and Patterson (2012).  With 1/15 and
 # 1/18, as GAP has them, a core is as fast and a GPU slower.
 EDGES_SHARE, VERTICES_SHARE = 25, 150
+
+
+@register_jitable
+def goes_below(below: bool, ahead: int | np.int64, unseen: int | np.int64, size: int, before: int, n: int) -> bool:
+    """Whether a level goes from below, by that rule.
+
+    Args:
+        below: whether the level before did.
+        ahead: edges that leave the frontier; not asked for after a level from below.
+        unseen: edges not yet looked at; negative when levels from below have looked at some several times.
+        size, before: vertices of the frontier, and of the one before.
+        n: vertices of the graph.
+    """
+    if below:
+        return not (size < before and size < n // VERTICES_SHARE)
+    return bool(ahead > max(int(unseen), 0) // EDGES_SHARE)
 
 
 @njit(cache=True)
@@ -76,12 +93,10 @@ def search(indptr, indices, back_indptr, back_indices, root, direction, parent, 
     below, prepared, count = direction == UP, False, 0
     while size > 0:
         if direction == AUTO:
-            # Levels from below look at edges again: more may be behind a search than the graph has.
-            if not below and ahead > max(int(unseen), 0) // EDGES_SHARE:
-                below = True
-            elif below and size < before and size < n // VERTICES_SHARE:
+            was_below, below = below, goes_below(below, ahead, unseen, size, before, n)
+            if was_below and not below:
                 # The bitmap becomes a queue.
-                below, begin, end = False, 0, 0
+                begin, end = 0, 0
                 for word in range(words):
                     bits = front[word]
                     if bits != 0:
