@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,9 +73,7 @@ def both(plan: BacktrackingPlan, gpu: BacktrackingOnGpu[Any]) -> None:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(("method", "problem", "options"), COMPILED)
-def test_compiles_for_gpus(
-    tmp_path: Path, method: str, problem: Problem, options: dict[str, int], architecture: str
-) -> None:
+def test_compiles_for_gpus(method: str, problem: Problem, options: dict[str, int], architecture: str) -> None:
     texts: list[str] = []
 
     def keep(text: str, main: str, threads: int) -> HostProgram:
