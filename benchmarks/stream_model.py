@@ -9,8 +9,9 @@ learns that it is done (result).  The last sub-tasks of a launch keep little of 
 the next one take the places of those that have ended.  With one stream each step is timed alone.  The tail is timed
 without feeding: in a burst, several launches with full buffers start at once, and what each further one adds is the
 kernel without its tail.  From these the graph predicts launches per second with 1 to 4 streams, which are then
-measured.  All means are over the same sub-tasks; the deeper these are, the more of a launch is feeding.  Last,
-the whole evaluator counts one task with 1 to 4 streams.
+measured.  All means are over the same sub-tasks; the deeper these are, the more of a launch is feeding.  A turn has
+the steps and what 1 to 4 streams reach, since cores of a shared host change their pace; figures are medians of the
+turns, ratios too.  Last, the whole evaluator counts one task with 1 to 4 streams.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import mean
+from statistics import mean, median
 from typing import Any
 
 import numpy as np
@@ -160,10 +161,35 @@ class Launches:
         return mean(seconds[FIRST_LAUNCHES:])
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What the graph said, and what came.
+
+    Attributes:
+        pipeline: the steps.
+        predicted, measured: launches per second with as many streams as STREAMS says.
+        nodes: how many the launches of a pace searched; one number, if all is well.
+    """
+
+    pipeline: Pipeline
+    predicted: list[float]
+    measured: list[float]
+    nodes: frozenset[int]
+
+
+def turn(evaluator: MillerOnGpu, sub_tasks: Source) -> Turn:
+    """Steps, predictions and paces, one after the other."""
+    pipeline = Launches(evaluator, sub_tasks, max(BURSTS)).pipeline()
+    predicted = [launches_per_second(pipeline, streams) for streams in STREAMS]
+    paces = [Launches(evaluator, sub_tasks, streams).pace() for streams in STREAMS]
+    return Turn(pipeline, predicted, [pace for pace, _ in paces], frozenset(nodes for _, nodes in paces))
+
+
 def main() -> None:
     """Print predictions beside measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", action="store_true")
+    parser.add_argument("--turns", type=int, default=3)
     arguments = parser.parse_args()
     compiler: Any = HostProgram if arguments.host else partial(CudaProgram, 0)
     plan = langford.plan(Problem.langford(12 if arguments.host else 18), "miller", 3 if arguments.host else 1)
@@ -175,20 +201,22 @@ def main() -> None:
         settings = Settings(lane_colours=plan.problem.n - depth, computing=0)
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
         sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if arguments.host else 2**17)
-        pipeline = Launches(evaluator, sub_tasks, max(BURSTS)).pipeline()
-        steps = ", ".join(f"{step:.3g}" for step in vars(pipeline).values())
-        nodes = set()
-        for streams in STREAMS:
-            predicted = launches_per_second(pipeline, streams)
-            measured, searched = Launches(evaluator, sub_tasks, streams).pace()
-            nodes.add(searched)
-            enough = " (enough)" if streams == best_streams(pipeline) else ""
+        turns = [turn(evaluator, sub_tasks) for _ in range(arguments.turns)]
+        searched = {seen.nodes for seen in turns}
+        if len(searched) > 1 or any(len(nodes) > 1 for nodes in searched):
+            raise SystemExit(f"launches searched {sorted(set().union(*searched))} nodes, not all the same: wrong")
+        steps = Pipeline(*map(median, zip(*(vars(seen.pipeline).values() for seen in turns), strict=True)))
+        shown = ", ".join(f"{step:.3g}" for step in vars(steps).values())
+        for at, streams in enumerate(STREAMS):
+            predicted, measured = (
+                [getattr(seen, name)[at] for seen in turns] for name in ("predicted", "measured")
+            )
+            ratio = median(pace / expected for pace, expected in zip(measured, predicted, strict=True))
+            enough = " (enough)" if streams == best_streams(steps) else ""
             table.row(
-                f"{sub_tasks.room:,} of depth {depth}", steps, f"{streams}{enough}", f"{predicted:,.1f}",
-                f"{measured:,.1f}", f"{measured / predicted:.2f}",
+                f"{sub_tasks.room:,} of depth {depth}", shown, f"{streams}{enough}", f"{median(predicted):,.1f}",
+                f"{median(measured):,.1f}", f"{ratio:.2f}",
             )  # fmt: skip
-        if len(nodes) > 1:
-            raise SystemExit(f"the streams searched {sorted(nodes)} nodes, not all the same: wrong")
     print()
     whole = Table("evaluator with streams", "s", "nodes per second")
     for streams in STREAMS:

@@ -52,15 +52,15 @@ __device__ inline i64 all_threads() { return gridDim.x * i64(THREADS); }
 // are under way.
 constexpr int AHEAD = 2;
 
-// store(element, load(element)) for begin … end − 1, shared out among so many threads.
-template <class Load, class Store>
+// store(element, load(element)) for begin … end − 1, shared out among so many threads, which load `some` at a time.
+template <int some = AHEAD, class Load, class Store>
 __device__ inline void load_ahead(i64 begin, i64 end, i64 thread, i64 threads, Load load, Store store) {
-    for (i64 first = begin + thread; first < end; first += AHEAD * threads) {
-        decltype(load(first)) loaded[AHEAD];
+    for (i64 first = begin + thread; first < end; first += some * threads) {
+        decltype(load(first)) loaded[some];
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) loaded[k] = load(first + k * threads < end ? first + k * threads : first);
+        for (int k = 0; k < some; k++) loaded[k] = load(first + k * threads < end ? first + k * threads : first);
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
+        for (int k = 0; k < some; k++) {
             if (first + k * threads < end) store(first + k * threads, loaded[k]);
         }
     }

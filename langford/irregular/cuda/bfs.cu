@@ -120,10 +120,7 @@ search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_
         Counts *counts = slots + 2 * (level % 3);
         // All blocks have read these, and none writes to them in this level.
         if (first_thread) slots[2 * ((level + 1) % 3)] = slots[2 * ((level + 1) % 3) + 1] = Counts{0, 0, 0, 0};
-        if (direction == 2) {
-            if (!below) below = goes_below(ahead, unseen);
-            else if (size < before && size < u64(n / VERTICES_SHARE)) below = false;
-        }
+        if (direction == 2) below = goes_below({size, before, ahead, unseen, below}, n);
         if (below && !as_bits) {
             queue_to_bits(all, begin, end, following);
             wait_for_all(gate);

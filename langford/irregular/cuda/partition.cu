@@ -140,11 +140,8 @@ search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indp
         return;
     }
     const i64 unseen = now->unseen - i64(all.inspected);
-    bool below = direction == 2 ? now->below : direction == 1;
-    if (direction == 2) {
-        if (!below) below = goes_below(all.ahead, unseen);
-        else if (i64(all.found) < now->before && i64(all.found) < n / VERTICES_SHARE) below = false;
-    }
+    const Standing standing = {all.found, u64(now->before), all.ahead, unseen, now->below != 0};
+    const bool below = direction == 2 ? goes_below(standing, n) : direction == 1;
     Told *told = share.told(own, chunk);
     if (first_thread) {
         now->counts[1 - level % 2] = Counts{0, 0, 0, 0};

@@ -17,9 +17,14 @@ constexpr int BITS_SHARE = 64;
 // Levels that are recorded.
 constexpr i64 MOST_LEVELS = 4096;
 
-// Whether a level goes from below.  Levels from below look at edges again: more may be behind a search than the graph has.
-__device__ inline bool goes_below(u64 ahead, i64 unseen) {
-    return ahead > u64(unseen > 0 ? unseen / EDGES_SHARE : 0);
+// Where a search is before a level: vertices of the frontier and of the one before, edges ahead, edges not yet looked
+// at (less than none, perhaps: levels from below look at edges again), and whether the last level went from below.
+struct Standing { u64 size, before, ahead; i64 unseen; bool below; };
+
+// Whether the next level goes from below, in a graph of n vertices.
+__device__ inline bool goes_below(const Standing &now, i64 n) {
+    if (now.below) return now.size >= now.before || now.size >= u64(n / VERTICES_SHARE);
+    return now.ahead > u64(now.unseen > 0 ? now.unseen / EDGES_SHARE : 0);
 }
 
 // What a level counts: vertices found and the edges that leave them, edges looked at, chunks.

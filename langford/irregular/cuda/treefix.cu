@@ -63,39 +63,19 @@ __device__ inline VALUE left(int op, VALUE whole, VALUE part) {
     return op == 0 ? Addition::without(whole, part) : Second::without(whole, part);
 }
 
-// Vertices that a thread reads at a time, all_threads() apart: so many loads are under way.
+// Vertices that a thread reads at a time.
 constexpr int SOME = 8;
-
-// out[v] = read(first, second) of all vertices; places_of(v, first, second) tells from where.
-template <class Places, class Read>
-__device__ inline void read_all(i64 n, VALUE *out, Places places_of, Read read) {
-    for (i64 begin = this_thread(); begin < n; begin += SOME * all_threads()) {
-        i64 first[SOME], second[SOME];
-        VALUE results[SOME];
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = begin + k * all_threads();
-            places_of(vertex < n ? vertex : 0, first[k], second[k]);
-        }
-#pragma unroll
-        for (int k = 0; k < SOME; k++) results[k] = read(first[k], second[k]);
-#pragma unroll
-        for (int k = 0; k < SOME; k++) {
-            const i64 vertex = begin + k * all_threads();
-            if (vertex < n) out[vertex] = results[k];
-        }
-    }
-}
 
 // Of each vertex what its subtree has, from the sums in preorder, or along the tour.
 extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                          const VERTEX *__restrict__ size, const VERTEX *__restrict__ depth,
                                          const VALUE *__restrict__ sums, VALUE *__restrict__ out) {
-    read_all(n, out, [=](i64 vertex, i64 &begin, i64 &end) {
+    load_ahead<SOME>(0, n, this_thread(), all_threads(), [=](i64 vertex) {
         const i64 at = renamed ? i64(number[vertex]) : vertex, below = size[vertex];
-        begin = by_tour ? 2 * at - depth[vertex] : at;
-        end = by_tour ? begin + 2 * below - 1 : at + below;
-    }, [=](i64 begin, i64 end) { return left(op, sums[end], sums[begin]); });
+        const i64 begin = by_tour ? 2 * at - depth[vertex] : at;
+        const i64 end = by_tour ? begin + 2 * below - 1 : at + below;
+        return left(op, sums[end], sums[begin]);
+    }, [=](i64 vertex, VALUE value) { out[vertex] = value; });
 }
 
 // Of each vertex what the path from its root has: along the tour the sum as it is entered, in preorder what has
@@ -103,11 +83,9 @@ extern "C" __global__ void read_subtrees(int op, i64 n, int by_tour, int renamed
 extern "C" __global__ void read_paths(int op, i64 n, int by_tour, int renamed, const VERTEX *__restrict__ number,
                                       const VERTEX *__restrict__ depth, const VALUE *__restrict__ sums,
                                       const VALUE *__restrict__ closed, VALUE *__restrict__ out) {
-    read_all(n, out, [=](i64 vertex, i64 &entered, i64 &left_before) {
+    load_ahead<SOME>(0, n, this_thread(), all_threads(), [=](i64 vertex) {
         const i64 at = renamed ? i64(number[vertex]) : vertex, above = depth[vertex];
-        entered = by_tour ? 2 * at - above + 1 : at + 1;
-        left_before = at - above;
-    }, [=](i64 entered, i64 left_before) {
-        return by_tour ? sums[entered] : left(op, sums[entered], closed[left_before]);
-    });
+        const i64 entered = by_tour ? 2 * at - above + 1 : at + 1;
+        return by_tour ? sums[entered] : left(op, sums[entered], closed[at - above]);
+    }, [=](i64 vertex, VALUE value) { out[vertex] = value; });
 }
