@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 from tests.preloaded import preloaded
 
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them all commands that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("langford", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
 
