@@ -144,20 +144,30 @@ class Database:
 
 def _engine_of(where: str, create: bool) -> Engine:
     url = _url_of(where)
+    archive = False
     if url.get_backend_name() == "sqlite" and url.database:
         file = Path(url.database)
-        if _is_archive(file):
-            return dialects.new_engine(url, archive=True)
-        refuse_network_file_system(file)
-        refuse_to_replace(file)
-        if not create and not file.exists():
-            raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
-        if not file.parent.is_dir():
-            raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
+        archive = _is_archive(file)
+        if not archive:
+            _require_room(file, create)
     try:
-        return dialects.new_engine(url)
+        return dialects.new_engine(url, archive)
     except ModuleNotFoundError as error:
         raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+    except (TypeError, ValueError) as error:
+        raise LedgerUnreachable(
+            f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
+        ) from error
+
+
+def _require_room(file: Path, create: bool) -> None:
+    """Raises an error unless a ledger can be in this file, or can be made there."""
+    refuse_network_file_system(file)
+    refuse_to_replace(file)
+    if not create and not file.exists():
+        raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
+    if not file.parent.is_dir():
+        raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
 
 
 def _place_of(url: URL) -> Place | None:
@@ -182,7 +192,7 @@ def _url_of(where: str) -> URL:
         if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
             return url.set(drivername="postgresql+psycopg")
         if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
-            return url
+            return url.set(drivername="sqlite")
     raise LedgerUnreachable(
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"

@@ -53,6 +53,10 @@ class ListingGroup(click.Group):
                 formatter.write_dl([(name.ljust(longest), summary) for of, name, summary in lines if of == section])
 
 
+class OutputClosed(Exception):
+    """The reader of the output (head, less) has closed it."""
+
+
 class LazyGroup(ListingGroup):
     """A group of :class:`LazyCommand`; its help and the completion of their names import none of them.
 
@@ -63,6 +67,13 @@ class LazyGroup(ListingGroup):
     def __init__(self, *args: object, table: Mapping[str, LazyCommand], **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         self.table = dict(table)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; raises OutputClosed, where click would end the process as if something had failed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise OutputClosed from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in alphabetical order."""

@@ -14,7 +14,7 @@ import click
 
 from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.lazy import LazyCommand, LazyGroup
+from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.packages import require_own_packages
 from langford.cli.terminal import plain
 from langford.errors import LangfordError
@@ -213,8 +213,7 @@ def _code_of_command() -> int:
     except LangfordError as error:
         print(f"langford: {plain(' '.join(str(error).splitlines()))}", file=sys.stderr)
         return code_of_error(error)
-    except BrokenPipeError:
-        # The reader of the output (head, less) has closed it.
+    except OutputClosed:
         _forget_output()
         return ExitCode.DONE
     except UnicodeEncodeError:

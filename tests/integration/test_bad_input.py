@@ -250,6 +250,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("status --ledger absent.db", "there is no ledger"),
     ("status --ledger text", "ledger"),
     ("status --ledger /", "ledger"),
+    ("status --ledger sqlite:///langford.db?timeout=soon", "change what stands after its ?"),
+    ("status --ledger sqlite:///langford.db?check_same_thread=maybe", "change what stands after its ?"),
     ("status --ledger postgresql://127.0.0.1:{free}/records", "cannot"),
     ("status --ledger postgresql://127.0.0.1:{free}/records?nonsense=1", 'invalid connection option "nonsense"'),
     ("tasks", "Missing argument"),

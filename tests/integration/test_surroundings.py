@@ -44,6 +44,14 @@ def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> No
     assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
 
 
+@pytest.mark.parametrize("arguments", ["list 11", "list 11 --json", "count 8"])
+def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"{{ $langford {arguments}; echo ended with $? >&2; }} | head -c 1")
+    assert len(done.stdout) == 1
+    assert done.stderr.splitlines()[-1] == "ended with 0", done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("encoding", ["PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0"])
 @pytest.mark.parametrize(
     ("arguments", "says"),
