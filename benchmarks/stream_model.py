@@ -168,13 +168,13 @@ class Turn:
     Attributes:
         pipeline: the steps.
         predicted, measured: launches per second with as many streams as STREAMS says.
-        nodes: how many the launches of a pace searched; one number, if all is well.
+        nodes: how many the launches of each pace searched.
     """
 
     pipeline: Pipeline
     predicted: list[float]
     measured: list[float]
-    nodes: frozenset[int]
+    nodes: list[int]
 
 
 def turn(evaluator: MillerOnGpu, sub_tasks: Source) -> Turn:
@@ -182,7 +182,7 @@ def turn(evaluator: MillerOnGpu, sub_tasks: Source) -> Turn:
     pipeline = Launches(evaluator, sub_tasks, max(BURSTS)).pipeline()
     predicted = [launches_per_second(pipeline, streams) for streams in STREAMS]
     paces = [Launches(evaluator, sub_tasks, streams).pace() for streams in STREAMS]
-    return Turn(pipeline, predicted, [pace for pace, _ in paces], frozenset(nodes for _, nodes in paces))
+    return Turn(pipeline, predicted, [pace for pace, _ in paces], [nodes for _, nodes in paces])
 
 
 def main() -> None:
@@ -202,15 +202,14 @@ def main() -> None:
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
         sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if arguments.host else 2**17)
         turns = [turn(evaluator, sub_tasks) for _ in range(arguments.turns)]
-        searched = {seen.nodes for seen in turns}
-        if len(searched) > 1 or any(len(nodes) > 1 for nodes in searched):
-            raise SystemExit(f"launches searched {sorted(set().union(*searched))} nodes, not all the same: wrong")
+        searched = {nodes for seen in turns for nodes in seen.nodes}
+        if len(searched) > 1:
+            raise SystemExit(f"launches searched {sorted(searched)} nodes, not all the same: wrong")
         steps = Pipeline(*map(median, zip(*(vars(seen.pipeline).values() for seen in turns), strict=True)))
         shown = ", ".join(f"{step:.3g}" for step in vars(steps).values())
         for at, streams in enumerate(STREAMS):
-            predicted, measured = (
-                [getattr(seen, name)[at] for seen in turns] for name in ("predicted", "measured")
-            )
+            predicted = [seen.predicted[at] for seen in turns]
+            measured = [seen.measured[at] for seen in turns]
             ratio = median(pace / expected for pace, expected in zip(measured, predicted, strict=True))
             enough = " (enough)" if streams == best_streams(steps) else ""
             table.row(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -57,6 +59,15 @@ class OutputClosed(Exception):
     """The reader of the output (head, less) has closed it."""
 
 
+@contextmanager
+def _told_when_closed() -> Iterator[None]:
+    """Raise OutputClosed where click would end the process as if something had failed."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise OutputClosed from error
+
+
 class LazyGroup(ListingGroup):
     """A group of :class:`LazyCommand`; its help and the completion of their names import none of them.
 
@@ -68,12 +79,15 @@ class LazyGroup(ListingGroup):
         super().__init__(*args, **options)  # type: ignore[arg-type]
         self.table = dict(table)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the arguments, or print help; raises OutputClosed."""
+        with _told_when_closed():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; raises OutputClosed, where click would end the process as if something had failed."""
-        try:
+        """Run the command; raises OutputClosed."""
+        with _told_when_closed():
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise OutputClosed from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands in alphabetical order."""

@@ -52,6 +52,12 @@ def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", ["--help", "--version"])
+def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"{{ sleep 1; $langford {arguments}; echo ended with $? >&2; }} | true")
+    assert done.stderr.splitlines() == ["ended with 0"]
+
+
 @pytest.mark.parametrize("encoding", ["PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0"])
 @pytest.mark.parametrize(
     ("arguments", "says"),
