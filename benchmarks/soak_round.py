@@ -62,9 +62,12 @@ if lies and "--multiprocessing-fork" in sys.orig_argv:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """Below the ports that a system gives to outgoing connections: the server is away for moments."""
+    while True:
+        with socket.socket() as one, contextlib.suppress(OSError):
+            port = random.randrange(26_000, 32_000)
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Round:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
@@ -13,6 +12,7 @@ from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.threads import computing_threads
 
 THREADS = (32, 64, 128, 256)
 BLOCKS = (1, 2, 3, 4, 6, 8, 12)
@@ -52,7 +52,7 @@ class GodfreyBench:
         tasks_on_gpu = len(plan.tasks) - round(share * len(plan.tasks))
 
         def both() -> Iterable[PartialResult]:
-            with ThreadPoolExecutor(self.cores) as pool:
+            with computing_threads(self.cores) as pool:
                 on_cores = [pool.submit(plan.evaluate, index) for index in plan.tasks[tasks_on_gpu:]]
                 yield from map(gpu.evaluate, plan.tasks[:tasks_on_gpu])
                 yield from (future.result() for future in on_cores)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts
 from langford.methods import Method, Plan
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.threads import computing_threads
 
 DEPTHS = 5
 """Number of depths that are tried, with the suggested one in the middle."""
@@ -53,5 +53,5 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
     """The results of all tasks of a plan, largest tasks first, by ``cores`` threads."""
-    with ThreadPoolExecutor(cores) as pool:
+    with computing_threads(cores) as pool:
         yield from pool.map(plan.evaluate, plan.largest_first())

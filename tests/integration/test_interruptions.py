@@ -64,7 +64,10 @@ if {word!r} in sys.orig_argv:
 """
 
 
-@pytest.mark.parametrize("words", ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0"])
+@pytest.mark.parametrize(
+    "words",
+    ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0", "tune godfrey --n 12 --no-save"],
+)
 def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
     """A kernel hears no signal: its thread ends with the process."""
     langford("run", "langford", "12", "--method", "godfrey", "--depth", "4")
