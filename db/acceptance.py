@@ -18,6 +18,8 @@ from langford.methods import Plan
 from langford.result import Evaluation, PartialResult
 
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
+MOST_VALUES = 2
+"""Values of one attempt that are kept: two contradict each other, and more would only fill the ledger."""
 
 
 class Overtaken(Exception):
@@ -69,6 +71,7 @@ def accept(
         index: (str(delivery.evaluation.result.value), delivery.attempt) for index, delivery in first.items()
     }
 
+    testified = replication.testimonies(connection, attempt_ids) if one_at_a_time else {}
     receipts: list[Receipt] = []
     further: list[Delivery] = []
     for delivery, result, is_leased, fault in zip(deliveries, results, leased, faults, strict=True):
@@ -86,8 +89,13 @@ def accept(
             accepted_value, accepted_id = accepted[index]
             kind = EventKind.CONFIRMED if accepted_value == value else EventKind.CONFLICT
             detail = f"{value} by attempt {attempt_id}, {accepted_value} by attempt {accepted_id}"
-            transitions.record(connection, campaign_id, kind, index, attempt_id, detail)
-            further.append(delivery)
+            said = testified.setdefault(attempt_id, set())
+            if attempt_id == accepted_id:
+                said.add(accepted_value)
+            if value not in said and len(said) < MOST_VALUES:
+                said.add(value)
+                transitions.record(connection, campaign_id, kind, index, attempt_id, detail)
+                further.append(delivery)
             receipts.append(Receipt(kind, detail))
     refused = [delivery.attempt for delivery, is_leased in zip(deliveries, leased, strict=True) if not is_leased]
     if refused:

@@ -13,8 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from sqlalchemy import Connection
+
 from db import acceptance, computations, ends, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
+from db.errors import NoSuchCampaign, TransactionUndone
 from db.exports import Export
 from db.history import History
 from db.leasing import LeasedTasks
@@ -106,7 +109,7 @@ class Campaign(LeasedTasks):
 
         It holds for what is done already, too.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             turns.set_recheck_share(connection, self.campaign_id, share)
         self.record = replace(self.record, recheck_share=share)
 
@@ -123,13 +126,13 @@ class Campaign(LeasedTasks):
 
         Late results of workers that live count all the same.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return ends.cancel(connection, self.campaign_id)
 
     @retried
     def rename(self, name: str) -> None:
         """Give it another name, unique in the ledger; raises BadName or NameTaken."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             ends.rename(connection, self.campaign_id, name, self.database.where)
         self.record = replace(self.record, name=name)
 
@@ -137,12 +140,20 @@ class Campaign(LeasedTasks):
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 
         Args:
-            kept: an export of it, kept elsewhere.
+            kept: what :meth:`trusted_export` gave, kept elsewhere.
 
         Raises LeasesRunning, or TransactionUndone when the export lacks results that have come since.
         """
-        with self.database.writing() as connection:
-            ends.remove(connection, self.campaign_id, self.name, len(kept.results))
+        with self.writing() as connection:
+            ends.close(connection, self.campaign_id, self.name)
+            trusted, _ = self._trusted_export(connection)
+            if {evaluation.result for evaluation in trusted.results} != {
+                evaluation.result for evaluation in kept.results
+            }:
+                raise TransactionUndone(
+                    f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
+                )
+            ends.remove(connection, self.campaign_id)
 
     # -- results --------------------------------------------------------------------------
 
@@ -155,17 +166,33 @@ class Campaign(LeasedTasks):
         - A result that fails the checks of the plan is refused, and is a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
-        with suppress(acceptance.Overtaken), self.database.writing() as connection:
+        with suppress(acceptance.Overtaken), self.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries)
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return acceptance.accept(connection, self.record, self.plan, deliveries, one_at_a_time=True)
 
     def export(self) -> Export:
-        """All accepted results, to be written to a file."""
-        with self.database.reading() as connection:
-            evaluations = queries.evaluations(connection, self.campaign_id)
-            told = computations.told(connection, self.campaign_id)
+        """All accepted results, those in doubt among them."""
+        with self.reading(snapshot=True) as connection:
+            return self._export(connection)
+
+    def trusted_export(self) -> tuple[Export, list[int]]:
+        """The accepted results that nothing speaks against, to be written to a file; and the tasks left out.
+
+        A file does not say of a result that it is in doubt: who merged it would not know.
+        """
+        with self.reading(snapshot=True) as connection:
+            return self._trusted_export(connection)
+
+    def _export(self, connection: Connection) -> Export:
+        evaluations = queries.evaluations(connection, self.campaign_id)
+        told = computations.told(connection, self.campaign_id)
         return Export(self.name, self.key, self.tasks, tuple(evaluations), told)
+
+    def _trusted_export(self, connection: Connection) -> tuple[Export, list[int]]:
+        doubtful = {*waiting.in_conflict(connection, self.campaign_id)}
+        doubtful |= {*waiting.untrusted(connection, self.campaign_id)}
+        return self._export(connection).without(doubtful), sorted(doubtful)
 
     @retried
     def judge(
@@ -185,7 +212,7 @@ class Campaign(LeasedTasks):
 
         Returns the tasks about which it decided; about the others nothing had to be decided.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             turns.one_at_a_time(connection)
             undecided = {*waiting.tasks(connection, self.campaign_id)}
             undecided |= {*waiting.in_conflict(connection, self.campaign_id)}
@@ -209,7 +236,7 @@ class Campaign(LeasedTasks):
 
         Returns the tasks with such a result.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return questions.question(connection, self.campaign_id, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
@@ -218,7 +245,7 @@ class Campaign(LeasedTasks):
         Args:
             unconfirmed: whether to return them although some of the promised share are not replicated.
         """
-        with self.database.reading(snapshot=True) as connection:
+        with self.reading(snapshot=True) as connection:
             trust.require_trust(connection, self.record, unconfirmed)
             return queries.results(connection, self.campaign_id)
 
@@ -230,40 +257,40 @@ class Campaign(LeasedTasks):
 
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return waiting.replication(connection, self.campaign_id)
 
     def rechecked_tasks(self) -> list[int]:
         """The tasks whose results wait to be evaluated again, or for the operator to decide."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return sorted(
                 {*waiting.tasks(connection, self.campaign_id), *waiting.in_conflict(connection, self.campaign_id)}
             )
 
     def progress(self) -> Progress:
         """How far the campaign is."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return queries.progress(connection, self.record)
 
     def standing(self) -> Standing:
         """What is left to do: the cheap part of :meth:`progress`."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return queries.standing(connection, self.record)
 
     def rechecks(self) -> int:
         """Number of results that wait for another voter, and that nobody evaluates again now."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             number, rechecking = waiting.numbers(connection, self.campaign_id)
             return number - rechecking
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return queries.tasks(connection, self.campaign_id, state)
 
     def history(self) -> History:
         """All that happened to the campaign, at once."""
-        with self.database.reading(snapshot=True) as connection:
+        with self.reading(snapshot=True) as connection:
             return history(connection, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
@@ -274,7 +301,7 @@ class Campaign(LeasedTasks):
             timeline: whether to look up the timeline, a fifth of the time; else it is empty.
         """
         disks = {**self.database.folders, **folders}
-        with self.database.reading(snapshot=True) as connection:
+        with self.reading(snapshot=True) as connection:
             return gathering.overview(
                 connection, self.record, disks, lambda: self.plan, self._merged_count, timeline
             )
@@ -289,25 +316,27 @@ class Campaign(LeasedTasks):
             seconds: how long it is valid; None: until it is revoked.
             label: what it is for.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return tokens.new_token(connection, self.campaign_id, role, seconds, label)
 
     def tokens(self) -> list[TokenRecord]:
         """The tokens of the campaign, oldest first, those that have expired among them."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return tokens.listed(connection, self.campaign_id)
 
     def revoke_token(self, token_id: int) -> bool:
         """Delete one token; returns whether there was one of this number."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return tokens.revoke_token(connection, self.campaign_id, token_id)
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign; returns how many there were."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return tokens.revoke_tokens(connection, self.campaign_id)
 
     def role_of(self, token: str) -> Role | None:
         """What the bearer of a token may do with the campaign; None when the campaign has no such token."""
-        with self.database.reading() as connection:
+        # None too when it was deleted, with its tokens.
+        with suppress(NoSuchCampaign), self.reading() as connection:
             return tokens.role_of(connection, self.campaign_id, token)
+        return None

@@ -55,6 +55,9 @@ def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
     ):
         machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
         if ended is not None:
+            # The clock may have gone back meanwhile, and a late result began after the end of its lease.
+            granted = min(granted, ended)
+            began = None if began is None else min(max(granted, began), ended)
             computations[index] = Computation(machine, granted, began, ended)
     return computations
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, select, text, update
 
 from db import transitions
 from db.dialects import close_to_writers
-from db.errors import LeasesRunning, NameTaken, TransactionUndone
+from db.errors import LeasesRunning, NameTaken
 from db.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
 from db.names import require_name
 from db.states import EventKind, Outcome, TaskState
@@ -38,14 +38,10 @@ def rename(connection: Connection, campaign_id: int, name: str, where: str) -> N
     connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(name=name))
 
 
-def remove(connection: Connection, campaign_id: int, name: str, results: int) -> None:
-    """Delete a campaign with all that belongs to it, but its workers.
+def close(connection: Connection, campaign_id: int, name: str) -> None:
+    """Let nobody change a campaign until this transaction ends; raises LeasesRunning when workers hold its tasks.
 
-    Args:
-        name: of the campaign, for messages.
-        results: how many accepted results are kept elsewhere.
-
-    Raises LeasesRunning when workers hold its tasks, and TransactionUndone when further results have come since.
+    ``name``: of the campaign, for the message.
     """
     for table in (Attempt, Result):
         close_to_writers(connection, table)
@@ -55,9 +51,10 @@ def remove(connection: Connection, campaign_id: int, name: str, results: int) ->
         raise LeasesRunning(
             f"{running} tasks of {name} are with workers: first stop these, or `langford cancel {name}`"
         )
-    number = connection.scalar(select(func.count()).select_from(Result).where(Result.campaign_id == campaign_id))
-    if number != results:
-        raise TransactionUndone(f"{name} got further results while it was exported; nothing is deleted, try again")
+
+
+def remove(connection: Connection, campaign_id: int) -> None:
+    """Delete a campaign that is closed, with all that belongs to it, but its workers."""
     # By the foreign keys each attempt is looked for among all results; no other question wants these indices.
     for pointing in ("result", "witness"):
         connection.execute(text(f"CREATE INDEX leaving_{pointing} ON {pointing} (attempt_id)"))

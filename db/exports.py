@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from db.errors import CampaignMismatch, ConflictingResults
@@ -20,6 +20,8 @@ from langford.methods import PlanKey
 from langford.result import Evaluation
 
 FORMAT = "langford results 1"
+LONGEST_SOURCES = 16 * 2**20
+"""Characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
 """How the note of an attempt starts whose result was imported."""
 
@@ -44,9 +46,17 @@ class Export:
     computations: Mapping[int, Computation] = field(default_factory=dict)
     sha256: str = field(default="", compare=False)
 
+    def without(self, tasks: Collection[int]) -> Export:
+        """The same without the results of some tasks."""
+        results = tuple(each for each in self.results if each.result.index not in tasks)
+        told = {index: computation for index, computation in self.computations.items() if index not in tasks}
+        return replace(self, results=results, computations=told)
+
     def to_bytes(self) -> bytes:
-        """The file's content."""
+        """The file's content.  Provenances that are longer than a file may be are cut, all to one length."""
         sources = sorted({evaluation.provenance for evaluation in self.results})
+        if sum(map(len, sources)) > LONGEST_SOURCES:
+            return self._cut(LONGEST_SOURCES // len(sources)).to_bytes()
         numbers = {source: number for number, source in enumerate(sources)}
         told = {index: self.computations[index] for index in sorted(self.computations)}
         machines: dict[Machine, int] = {}
@@ -84,6 +94,10 @@ class Export:
         body = "".join(json.dumps(document) + "\n" for document in documents).encode()
         seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}) + "\n"
         return gzip.compress(body + seal.encode(), mtime=0)
+
+    def _cut(self, length: int) -> Export:
+        cut = (replace(evaluation, provenance=evaluation.provenance[:length]) for evaluation in self.results)
+        return replace(self, results=tuple(cut))
 
 
 def _told(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, object]:

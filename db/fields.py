@@ -15,6 +15,8 @@ from langford.errors import LangfordError
 from langford.problem import Problem
 
 LONGEST_TEXT = 4_000
+SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
+"""A nanosecond and three centuries.  Speeds are quotients by times: beside these bounds they would be no numbers any more."""
 LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB, LARGEST_NUMBER = 255, 200, 40, 2**31 - 1
 EQUIPMENT = tuple(field.name for field in fields_of(Equipment))
 T = TypeVar("T")
@@ -50,6 +52,14 @@ def real(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e30:
         raise BadMessage(f"expected a number from 0 to below 1e30, not {value!r:.60}")
     return float(value)
+
+
+def seconds(value: Any) -> float:
+    """A time that a computation may have taken, 0 if it is less than a nanosecond; raises BadMessage."""
+    taken = real(value)
+    if taken > LONGEST_SECONDS:
+        raise BadMessage(f"expected a time of at most {LONGEST_SECONDS:g} seconds, not {taken:g}")
+    return taken if taken >= SHORTEST_SECONDS else 0.0
 
 
 def text(value: Any, longest: int = LONGEST_TEXT) -> str:

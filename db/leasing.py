@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
 
 from db import deaths, leases, nonces, presence, queries, rechecks, tokens, transitions
 from db.database import Database, retried
@@ -32,6 +35,20 @@ class LeasedTasks:
         """Its number in the ledger."""
         return self.record.campaign_id
 
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that may write; raises NoSuchCampaign when the campaign was deleted."""
+        with self.database.writing() as connection:
+            queries.require_campaign(connection, self.record)
+            yield connection
+
+    @contextmanager
+    def reading(self, snapshot: bool = False) -> Iterator[Connection]:
+        """One transaction that reads, see :meth:`db.Database.reading`; raises NoSuchCampaign likewise."""
+        with self.database.reading(snapshot=snapshot) as connection:
+            queries.require_campaign(connection, self.record)
+            yield connection
+
     @retried
     def lease(
         self,
@@ -58,7 +75,7 @@ class LeasedTasks:
             copies: how many copies at most, for devices of the worker that would have nothing to do.
         """
         nonce = nonces.fresh()
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             if time.monotonic() >= self._next_look_at_clock:
                 leases.cut(connection)
                 self._next_look_at_clock = time.monotonic() + CLOCK_SECONDS
@@ -91,7 +108,7 @@ class LeasedTasks:
         An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
         task all the same: a late result is welcome.  ``steps``: how far the evaluation of some attempts is.
         """
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             attempts = queries.shown(connection, self.campaign_id, credentials)
             self._presence.note(connection, {row.worker_id for row in attempts.values()})
             return leases.renew(connection, list(attempts), seconds, steps)
@@ -101,14 +118,14 @@ class LeasedTasks:
         self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
         """Give tasks back unfinished; neither release nor preemption counts as a failure."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             tasks = queries.tasks_of(connection, self.campaign_id, credentials)
             transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     @retried
     def release_worker(self, worker_id: str, note: str) -> int:
         """Expire all leases of a worker known to be dead; returns how many."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             expired = transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
             presence.lose(connection, [worker_id])
         return expired
@@ -121,13 +138,13 @@ class LeasedTasks:
         """
         chosen = {"campaign": self.campaign_id, **({} if worker_id is None else {"worker": worker_id})}
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return transitions.end(connection, condition, Outcome.RELEASED, note, **chosen)
 
     @retried
     def die(self, credential: Credential, reason: str) -> bool:
         """Note that the process died that evaluated a task; returns whether the task was set aside for that."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             tasks = queries.tasks_of(connection, self.campaign_id, [credential])
             return any(
                 deaths.die(connection, self.campaign_id, attempt, index, reason) for attempt, index in tasks.items()
@@ -136,7 +153,7 @@ class LeasedTasks:
     @retried
     def fail(self, credential: Credential, reason: str) -> bool:
         """Note that the task itself failed; returns whether it was set aside for failing too often."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             tasks = queries.tasks_of(connection, self.campaign_id, [credential])
             return any(
                 transitions.fail(connection, self.campaign_id, attempt, index, reason)
@@ -146,20 +163,20 @@ class LeasedTasks:
     @retried
     def reopen(self) -> int:
         """Make the tasks that were set aside ready again; returns how many."""
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             return transitions.reopen(connection, self.campaign_id)
 
     def pace(self, device_kind: str) -> float | None:
         """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return leases.pace(connection, self.campaign_id, device_kind)
 
     def is_worked_at(self) -> bool:
         """Whether a lease of the campaign is running that is not overdue."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return queries.is_worked_at(connection, self.campaign_id)
 
     def lease_holders(self) -> list[LeaseHolder]:
         """The workers that hold leases of the campaign."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return queries.lease_holders(connection, self.campaign_id)

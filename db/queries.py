@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 
 from db import nonces, waiting
 from db.dialects import Now, among
+from db.errors import NoSuchCampaign
 from db.exports import ORIGIN_PREFIX, origin
 from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Token, Voter, Worker
 from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
@@ -30,6 +31,17 @@ def campaign(connection: Connection, name: str) -> CampaignRecord | None:
     """The campaign of that name; None when there is none."""
     row = connection.execute(_CAMPAIGNS.where(Campaign.name == name)).one_or_none()
     return None if row is None else _campaign_of(row)
+
+
+_STILL_THERE = select(Campaign.uuid).where(Campaign.id == bindparam("campaign"))
+
+
+def require_campaign(connection: Connection, campaign: CampaignRecord) -> None:
+    """Raises NoSuchCampaign when the campaign was deleted; SQLite gives its number to the next one."""
+    if connection.scalar(_STILL_THERE, {"campaign": campaign.campaign_id}) != campaign.uuid:
+        raise NoSuchCampaign(
+            f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
+        )
 
 
 def campaigns(connection: Connection) -> list[CampaignRecord]:

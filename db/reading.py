@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from db.errors import BadExport, CampaignMismatch
-from db.exports import FORMAT, Export
+from db.exports import FORMAT, LONGEST_SOURCES, Export
 from db.fields import (
     EQUIPMENT,
     LONGEST_HOST,
@@ -25,6 +25,7 @@ from db.fields import (
     printable,
     problem,
     real,
+    seconds,
     text,
 )
 from db.names import require_name
@@ -36,8 +37,6 @@ from langford.result import Evaluation, PartialResult
 
 BLOCK = 64 * 1024
 LONGEST_LINE = 64 * 1024
-LONGEST_SOURCES = 16 * 2**20
-"""Characters of the provenances of one file."""
 MOST_TASKS = 2_000_000
 DEEPEST = 1_000
 HISTORY = ("worker", "granted", "began", "ended")
@@ -155,12 +154,10 @@ def _evaluations(
             raise BadMessage(f"it has two results of task {index}")
         seen[index] = True
         result = PartialResult.from_text(index, fields["value"], fields["residue"], fields["evaluated"])
-        if result.evaluated < 0:
-            raise BadMessage(f"task {index} evaluated {result.evaluated} points or nodes")
         source = sources[integer(fields["source"], 0, len(sources) - 1)]
         if told:
             computations[index] = _computation(fields, machines)
-        yield Evaluation(result, real(fields["seconds"]), source, computations[index].began if told else None)
+        yield Evaluation(result, seconds(fields["seconds"]), source, computations[index].began if told else None)
 
 
 class _Documents:

@@ -53,22 +53,22 @@ def lots(
     return by_attempt
 
 
+def testimonies(connection: Connection, attempts: Collection[int]) -> dict[int, set[str]]:
+    """The values that attempts gave, by attempt, for tasks that had another result already."""
+    values: dict[int, set[str]] = {}
+    testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
+    for attempt, value in connection.execute(testified, {"attempts": attempts}):
+        values.setdefault(attempt, set()).add(value)
+    return values
+
+
 def testify(
     connection: Connection, campaign_id: int, deliveries: Sequence[Delivery], attempt_lots: Mapping[int, float]
 ) -> None:
-    """Keep further results of tasks that have one, and let the votes decide.
-
-    The same attempt and value count once.
-    """
-    attempts = [delivery.attempt for delivery in deliveries]
-    testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
-    known = {tuple(row) for row in connection.execute(testified, {"attempts": attempts})}
-    by_testimony = {(delivery.attempt, str(delivery.evaluation.result.value)): delivery for delivery in deliveries}
-    new = [delivery for testimony, delivery in by_testimony.items() if testimony not in known]
-    rows = [transitions.result_row(delivery, attempt_lots[delivery.attempt]) for delivery in new]
-    if rows:
-        connection.execute(insert(Witness).values(campaign_id=campaign_id, accepted=Now()), rows)
-    arrived = {delivery.attempt for delivery in new}
+    """Keep further results of tasks that have one, none of them among its :func:`testimonies`; the votes decide."""
+    rows = [transitions.result_row(delivery, attempt_lots[delivery.attempt]) for delivery in deliveries]
+    connection.execute(insert(Witness).values(campaign_id=campaign_id, accepted=Now()), rows)
+    arrived = {delivery.attempt for delivery in deliveries}
     settle(connection, campaign_id, {delivery.evaluation.result.index for delivery in deliveries}, arrived)
 
 

@@ -47,7 +47,10 @@ class PartialResult:
     @classmethod
     def from_text(cls, index: int, value: str, residue: str, evaluated: str) -> PartialResult:
         """The inverse of :meth:`to_text`; raises BadText."""
-        return cls(index, _integer(value), _integer(residue), _integer(evaluated))
+        work = _integer(evaluated)
+        if work < 0:
+            raise BadText(f"task {index} evaluated {work} points or nodes: no number of them is negative")
+        return cls(index, _integer(value), _integer(residue), work)
 
 
 def _integer(text: str) -> int:

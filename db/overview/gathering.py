@@ -12,7 +12,6 @@ from sqlalchemy import Connection, Row, select
 
 from db import queries, waiting
 from db.dialects import Now
-from db.errors import NoSuchCampaign
 from db.models import Campaign, Event
 from db.overview import attendance, cautions, figures, timeline, views, voting
 from db.overview.attendance import Running
@@ -46,7 +45,7 @@ def overview(
     merged: MergedCount,
     with_timeline: bool = True,
 ) -> Overview:
-    """The overview of a campaign now; raises NoSuchCampaign when it was deleted.
+    """The overview of a campaign now.
 
     Args:
         connection: a transaction that sees one state of the database.
@@ -57,11 +56,7 @@ def overview(
         with_timeline: whether the timeline is looked up; else it is empty.
     """
     campaign_id = campaign.campaign_id
-    known = connection.execute(_NOW, {"campaign": campaign_id}).one_or_none()
-    if known is None:
-        raise NoSuchCampaign(
-            f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
-        )
+    known = connection.execute(_NOW, {"campaign": campaign_id}).one()
     now, campaign = known.now, replace(campaign, name=known.name)
     standing = queries.standing(connection, campaign)
     everybody = attendance.workers(connection, campaign_id)

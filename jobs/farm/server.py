@@ -38,7 +38,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import Campaign, Ledger
-from db.errors import LedgerBusy, LedgerError, UnknownWorker, WorkerDistrusted, WrongToken
+from db.errors import LedgerBusy, LedgerError, NoSuchCampaign, UnknownWorker, WorkerDistrusted, WrongToken
 from db.states import Role
 from jobs.dashboard import pages
 from jobs.dashboard.documents import Documents
@@ -110,7 +110,7 @@ def application(
                 return _error(403, str(error))
             except UnknownWorker as error:
                 return _error(409, str(error))
-            except operations.AnotherCampaign as error:
+            except (operations.AnotherCampaign, NoSuchCampaign) as error:
                 return _error(410, str(error))
             except NoMoreStreams as error:
                 return _error(503, str(error), {"Retry-After": "10"})

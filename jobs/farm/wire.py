@@ -16,6 +16,7 @@ from db.fields import BadMessage as BadMessage
 from db.fields import exactly as exactly
 from db.fields import integer as integer
 from db.fields import real as real
+from db.fields import seconds as seconds
 from db.fields import text as text
 from db.states import Ending, EventKind
 from jobs.identity import PROCESS, Identity
@@ -182,7 +183,7 @@ def delivery_of(document: Any, ahead: float = 0.0) -> Delivery:
     checked = {
         **fields,
         "index": integer(fields["index"]),
-        "seconds": real(fields["seconds"]),
+        "seconds": seconds(fields["seconds"]),
         "provenance": text(fields["provenance"]),
         "began": or_none(fields["began"], lambda began: real(began) - ahead),
     }

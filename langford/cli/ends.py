@@ -8,11 +8,15 @@ from pathlib import Path
 import click
 
 from db import Ledger
-from db.errors import LeasesRunning, TransactionUndone
+from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+from jobs import exchange
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
 from langford.durable import replace_file
 from langford.errors import LangfordError
+
+NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+"""After these errors the campaign is in the ledger as it was; after others nobody knows."""
 
 
 class NotDeleted(LangfordError):
@@ -82,19 +86,26 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
     file = out or Path(f"{name}.jsonl.gz")
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        kept = campaign.export()
         if file.exists():
             raise NotDeleted(f"{file} exists, and would hold what is kept of {name}: give another --out")
+        kept, doubtful = campaign.trusted_export()
         what = f"{name} with {len(kept.results):,} results of {kept.tasks:,} tasks"
+        if doubtful:
+            what += f", and {len(doubtful):,} more that are in doubt and would be lost"
         if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
             raise NotDeleted(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
         replace_file(file, kept.to_bytes())
         try:
+            # What cannot be read back is not kept.
+            exchange.validated(file)
             campaign.delete(kept)
-        except (LeasesRunning, TransactionUndone):
+        except NOTHING_DELETED:
             file.unlink()
             raise
     if as_json:
-        display.print_json({"campaign": name, "results": len(kept.results), "file": str(file)})
+        document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
+        display.print_json(document)
     else:
         print(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        if doubtful:
+            print(f"{len(doubtful)} results that were in doubt are lost")

@@ -33,14 +33,20 @@ Examples:
 def export(name: str, address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
     """Write a campaign's results, checksummed, to a file that another ledger can import."""
     with Ledger(address) as ledger:
-        exported = ledger.campaign(name).export()
+        exported, doubtful = ledger.campaign(name).trusted_export()
     file = out or Path(f"{name}.jsonl.gz")
     replace_file(file, exported.to_bytes())
     signature = None if key is None else signing.sign(file, key)
+    if doubtful:
+        display.say(
+            f"{len(doubtful)} results are in doubt, and left out (first: task {doubtful[0]}): settle them with "
+            f"`langford verify {name} --waiting`, then export again"
+        )
     if as_json:
         document = {
             "campaign": name,
             "results": len(exported.results),
+            "left_out": doubtful,
             "tasks": exported.tasks,
             "file": str(file),
             "signature": None if signature is None else str(signature),

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from db import Delivery, Ledger
+from db import Delivery, Export, Ledger
+from db.errors import BadExport
 from jobs.evaluation import evaluate
 from jobs.tuning import forecast
 from langford.cli.main import cli
@@ -343,4 +344,32 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
     assert "mine.jsonl.gz" in done.stdout
     assert "no campaign 'mine'" in langford("result", "mine").stderr
     assert langford("import", "mine.jsonl.gz").returncode == 0
+    assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
+
+
+def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:
+    """A file says of no result that it is in doubt: it would be merged, and nobody would know."""
+    assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    assert langford("recheck", "mine", "0").returncode == 0
+    exported = langford("export", "mine", "--out", "part.gz")
+    assert exported.returncode == 0
+    assert "1 results are in doubt, and left out (first: task 0)" in exported.stderr
+    assert "Traceback" not in exported.stderr
+    merged = langford("result", "--from", "part.gz")
+    assert merged.returncode == 3, merged
+    asked = langford("delete", "mine")
+    assert "and 1 more that are in doubt and would be lost" in asked.stderr
+    deleted = langford("delete", "mine", "--yes")
+    assert "1 results that were in doubt are lost" in deleted.stdout
+
+
+def test_what_cannot_be_read_back_is_not_deleted(
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    monkeypatch.setattr(Export, "to_bytes", lambda export: b"half of it")
+    monkeypatch.chdir(tmp_path)
+    refused = CliRunner().invoke(cli, ["delete", "mine", "--yes"], standalone_mode=False)
+    assert isinstance(refused.exception, BadExport)
+    assert not (tmp_path / "mine.jsonl.gz").exists()
     assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")

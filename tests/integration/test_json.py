@@ -63,7 +63,8 @@ def test_the_documents_of_a_campaign_that_ends_early(tell: Tell, campaign: Campa
     assert tell("cancel", NAME) == {"campaign": NAME, "released": 2, "set_aside": TASKS}
     assert tell("rename", NAME, "given-up") == {"campaign": "given-up", "before": NAME}
     file = "given-up.jsonl.gz"
-    assert tell("delete", "given-up", "--yes") == {"campaign": "given-up", "results": 0, "file": file}
+    deleted = {"campaign": "given-up", "results": 0, "left_out": [], "file": file}
+    assert tell("delete", "given-up", "--yes") == deleted
     assert (tmp_path / file).is_file()
     assert tell("status") == []
 
@@ -72,7 +73,7 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
     finish(campaign, "a")
     exported = tell("export", NAME, "--out", "e.gz")
     results = {"results": TASKS, "tasks": TASKS}
-    assert exported == {"campaign": NAME, **results, "file": "e.gz", "signature": None}
+    assert exported == {"campaign": NAME, **results, "left_out": [], "file": "e.gz", "signature": None}
     for new in (TASKS, 0):
         imported = tell("import", "e.gz", "--ledger", "other.db")
         assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new}]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from db import Equipment, Export, Ledger, joined, read_export
 from db.errors import BadExport
@@ -230,3 +230,22 @@ def test_half_a_history_is_refused(tmp_path: Path, field: str) -> None:
     lines = documents()
     del next(line for line in lines if line.get("task") == 0)[field]
     refused(tmp_path, lines)
+
+
+def test_a_clock_that_went_back_leaves_an_export_that_can_be_read(ledger: Ledger, tmp_path: Path) -> None:
+    campaign, _ = exchange.take(ledger, written(tmp_path, export_with_computations()))
+    with ledger.database.writing() as connection:
+        connection.execute(update(Attempt).where(Attempt.task_index == 0).values(ended=Attempt.granted - 3))
+        connection.execute(update(Attempt).where(Attempt.task_index == 1).values(began=Attempt.ended + 3))
+    again = read_export(written(tmp_path, campaign.export(), "again.jsonl.gz"))
+    assert again.computations[0].granted == again.computations[0].began == again.computations[0].ended == START - 3
+    assert again.computations[1].began == again.computations[1].ended
+
+
+def test_provenances_that_are_too_long_for_a_file_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("exports", "reading"):
+        monkeypatch.setattr(f"db.{module}.LONGEST_SOURCES", 100 * TASKS)
+    results = tuple(Evaluation(result, 0.25, f"{result.index}" + 300 * "x") for result in TRUE)
+    read = read_export(written(tmp_path, Export(NAME, KEY, TASKS, results)))
+    assert [each.result for each in read.results] == TRUE
+    assert {len(each.provenance) for each in read.results} == {100}

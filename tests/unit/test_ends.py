@@ -12,11 +12,27 @@ from sqlalchemy import func, inspect, select
 from db import Ledger, ends
 from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, TransactionUndone
 from db.models import Base, Campaign
-from db.states import Role, TaskState
+from db.states import EventKind, Role, TaskState
 from jobs.run import result
-from langford.methods import plan_of
-from tests.campaigns import COUNT, HOUR, KEY, NAME, TASKS, finish, new_campaign, true_deliveries, write_used_ledger
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from tests.campaigns import (
+    COUNT,
+    HOUR,
+    KEY,
+    NAME,
+    TASKS,
+    TRUE,
+    deliver,
+    finish,
+    forged,
+    new_campaign,
+    true_deliveries,
+    write_used_ledger,
+)
 from tests.databases import fresh_database
+
+OTHER = PlanKey(Problem.skolem(8), "polyphase", 8)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -84,7 +100,7 @@ def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
         before = numbers(ledger)
         assert all(before.values())  # it has rows in every table
         indices = indices_of(ledger)
-        campaign.delete(campaign.export())
+        campaign.delete(campaign.trusted_export()[0])
         assert indices_of(ledger) == indices
         assert numbers(ledger) == {
             **dict.fromkeys(before, 0),
@@ -122,3 +138,55 @@ def test_a_campaign_is_not_deleted_when_its_export_lacks_a_result(ledger: Ledger
     with pytest.raises(TransactionUndone, match="nothing is deleted"):
         campaign.delete(replace(export, results=export.results[:-1]))
     assert numbers(ledger) == before
+
+
+def test_the_results_that_are_kept_are_those_that_are_deleted(ledger: Ledger) -> None:
+    """As many as before, but another one: votes have decided meanwhile."""
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    export = campaign.export()
+    wrong = replace(export.results[0], result=forged(0))
+    with pytest.raises(TransactionUndone, match="nothing is deleted"):
+        campaign.delete(replace(export, results=(wrong, *export.results[1:])))
+    assert campaign.results() == TRUE
+
+
+def test_what_is_in_doubt_is_not_exported(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    mine, late = campaign.lease("a", 2, HOUR)
+    campaign.take_back("for b")
+    [again] = [lease for lease in campaign.lease("b", 2, HOUR) if lease.index == mine.index]
+    deliver(campaign, again, forged(again.index))
+    assert deliver(campaign, mine, TRUE[mine.index]) is EventKind.CONFLICT
+    campaign.take_back("for a")
+    finish(campaign, "a")
+    campaign.question([late.index])
+    kept, left_out = campaign.trusted_export()
+    assert left_out == sorted([mine.index, late.index])
+    assert {each.result for each in kept.results} == set(TRUE) - {TRUE[index] for index in left_out}
+    assert len(campaign.export().results) == TASKS
+    campaign.delete(kept)
+    assert ledger.campaigns() == []
+
+
+def test_a_campaign_that_was_deleted_is_not_the_next_one(ledger: Ledger) -> None:
+    """SQLite gives its number again: a server that has it open would fill the new campaign with its results."""
+    old = new_campaign(ledger)
+    token = old.new_token(Role.WORKER)
+    old.delete(old.export())
+    new = ledger.create_campaign(NAME, OTHER, plan_of(OTHER).work.tolist())
+    token_of_new = new.new_token(Role.WORKER)
+    assert old.role_of(token) is old.role_of(token_of_new) is None
+    for operation in (
+        lambda: old.lease("a", 1, HOUR),
+        lambda: old.deliver([]),
+        lambda: old.rename("eleven"),
+        lambda: old.delete(old.export()),
+        old.cancel,
+        old.results,
+        old.standing,
+        old.overview,
+    ):
+        with pytest.raises(NoSuchCampaign, match=f"'{NAME}' was deleted"):
+            operation()
+    assert new.standing().tasks == {TaskState.READY: new.tasks}

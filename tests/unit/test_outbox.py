@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,14 @@ def test_a_file_says_what_it_belongs_to(machine: Machine) -> None:
     expected |= {"method": "polyphase", "depth": 8, "nonce": "n", "kernels": Identity.fresh().kernels}
     assert {name: document.get(name) for name in expected} == expected
     assert envelope.opened(file.read_bytes(), info()) == delivery(Credential(7, "n"), TRUE[0])
+
+
+def test_a_campaign_may_be_renamed_while_results_wait(machine: Machine) -> None:
+    outbox = machine.outbox()
+    outbox.put(delivery(Credential(7, "n"), TRUE[0]))
+    die(outbox)
+    assert machine.outbox(replace(info(), name="renamed")).waiting() == [delivery(Credential(7, "n"), TRUE[0])]
+    assert not machine.quarantined()
 
 
 def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) -> None:
@@ -201,6 +210,8 @@ def test_a_full_disk_leaves_the_result_in_memory(machine: Machine) -> None:
         ("value", "1e3"),
         ("residue", 5),
         ("evaluated", "9" * 201),
+        ("evaluated", "-5"),
+        ("seconds", 9e29),
         ("nonce", 5),
         ("nonce", "x" * 65),
         ("attempt", "7"),
@@ -212,3 +223,9 @@ def test_deliveries_that_are_none(name: str, wrong: object) -> None:
     assert wire.delivery_of(document) == sent
     with pytest.raises(wire.BadMessage):
         wire.delivery_of({**document, name: wrong})
+
+
+def test_a_time_too_short_to_be_measured_is_none() -> None:
+    """Speeds are quotients by it."""
+    document = wire.delivery_document(delivery(Credential(7, "n"), TRUE[0]))
+    assert wire.delivery_of({**document, "seconds": 1e-320}).evaluation.seconds == 0.0

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
-from db import Campaign, Export, Ledger, Replication
+from db import Campaign, Export, Ledger, Replication, acceptance
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
 from db.lottery import FEWEST_VALID
+from db.models import Witness
 from db.states import EventKind, Role
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import (
@@ -327,3 +328,21 @@ def test_a_late_result_of_another_voter_confirms(ledger: Ledger, campaign: Campa
     for lease in late:
         assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
     assert campaign.results() == TRUE
+
+
+def test_what_is_said_again_counts_once(ledger: Ledger, campaign: Campaign) -> None:
+    """An answer may get lost, and its request comes again."""
+    finish(campaign, "a")
+    again = campaign.lease("b", TASKS, HOUR)
+    for _ in range(3):
+        assert events(campaign, true_deliveries(again)) == [EventKind.CONFIRMED] * TASKS
+    assert campaign.progress().confirmed == campaign.overview().checked.confirmed == TASKS
+
+
+def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign) -> None:
+    finish(campaign, "a")
+    [lease] = campaign.lease("b", 1, HOUR)
+    for times in range(1, 8):
+        assert deliver(campaign, lease, forged(lease.index, times)) is EventKind.CONFLICT
+    with ledger.database.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(Witness)) == acceptance.MOST_VALUES

@@ -33,8 +33,8 @@ HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
     st.builds(Credential, st.integers(0, 2**40), st.text("-_09azAZ", max_size=64)),
-    st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, HUGE),
-    st.floats(0, 1e9),
+    st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, st.integers(0, 2**200)),
+    st.just(0.0) | st.floats(1e-9, 1e9),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
 )
 

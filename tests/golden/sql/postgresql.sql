@@ -303,6 +303,18 @@ VALUES (%(id)s::VARCHAR, %(host)s::VARCHAR, %(process)s::VARCHAR, extract(epoch 
     %(slurm_job)s::VARCHAR, %(slurm_index)s::INTEGER)
 ON CONFLICT DO NOTHING;
 
+-- LeasedTasks.lease, LeasedTasks.renew, LeasedTasks.take_back, LeasedTasks.lease_holders,
+-- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
+-- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
+-- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
+-- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview,
+-- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
+-- Campaign.delete
+SELECT campaign.uuid
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER;
+
 -- LeasedTasks.lease
 UPDATE attempt
 SET deadline=(extract(epoch from clock_timestamp()) + attempt.seconds)
@@ -714,6 +726,11 @@ FROM ledger
 FOR UPDATE;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT witness.attempt_id, witness.value
+FROM witness
+WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE attempt
 SET began=CASE WHEN (told.began > extract(epoch from clock_timestamp())) THEN extract(epoch from
     clock_timestamp()) ELSE told.began END
@@ -721,11 +738,6 @@ FROM (SELECT anon_1.id AS id, anon_1.began AS began
 FROM json_to_recordset(%(rows)s::JSON) AS anon_1(id INTEGER, began FLOAT(53))
 WHERE true) AS told
 WHERE attempt.id = told.id;
-
--- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT witness.attempt_id, witness.value
-FROM witness
-WHERE (witness.attempt_id = ANY (%(attempts)s::BIGINT[]));
 
 -- Campaign.deliver, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
@@ -778,7 +790,7 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
 RETURNING witness.id;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
--- Campaign.history
+-- Campaign.history, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -794,7 +806,7 @@ AND event.kind = %(kind_1)s::VARCHAR
 ORDER BY event.id DESC
 LIMIT %(param_1)s::INTEGER;
 
--- Campaign.results, Campaign.overview
+-- Campaign.results, Campaign.overview, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -936,7 +948,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = %(voter_id_1)s::INTEGER;
 
--- Campaign.results, Campaign.overview
+-- Campaign.results, Campaign.overview, Campaign.trusted_export, Campaign.delete
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
@@ -1056,13 +1068,13 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(worker_id)s::VARCHA
     extract(epoch from clock_timestamp()), extract(epoch from clock_timestamp()), %(copied)s, %(note)s::VARCHAR)
 RETURNING attempt.id;
 
--- Campaign.export, Ledger.take
+-- Campaign.export, Ledger.take, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
 ORDER BY result.task_index;
 
--- Campaign.export
+-- Campaign.export, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
     worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
     worker.slurm_index
@@ -1446,11 +1458,6 @@ SELECT count(*) AS count_1
 FROM attempt
 WHERE attempt.campaign_id = %(campaign_id_1)s::INTEGER
 AND attempt.ended IS NULL;
-
--- Campaign.delete
-SELECT count(*) AS count_1
-FROM result
-WHERE result.campaign_id = %(campaign_id_1)s::INTEGER;
 
 -- Campaign.delete
 CREATE INDEX leaving_result ON result (attempt_id);

@@ -285,6 +285,18 @@ VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?, ?, ((julianda
     86400.0), ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING;
 
+-- LeasedTasks.lease, LeasedTasks.renew, LeasedTasks.take_back, LeasedTasks.lease_holders,
+-- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
+-- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
+-- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
+-- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
+-- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview,
+-- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
+-- Campaign.delete
+SELECT campaign.uuid
+FROM campaign
+WHERE campaign.id = ?;
+
 -- LeasedTasks.lease
 UPDATE attempt
 SET deadline=(((julianday('now') - 2440587.5) * 86400.0) + attempt.seconds)
@@ -688,6 +700,12 @@ AND attempt.ended IS NULL))
 RETURNING task_index, id;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT witness.attempt_id, witness.value
+FROM witness
+WHERE (witness.attempt_id IN (SELECT value
+FROM json_each(?)));
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
 UPDATE attempt
 SET began=CASE WHEN (told.json_extract_1 > ((julianday('now') - 2440587.5) * 86400.0)) THEN ((julianday('now') -
     2440587.5) * 86400.0) ELSE told.json_extract_1 END
@@ -695,12 +713,6 @@ FROM (SELECT json_extract(anon_1.value, ?) AS json_extract_2, json_extract(anon_
 FROM json_each(?) AS anon_1
 WHERE 1 = 1) AS told
 WHERE attempt.id = told.json_extract_2;
-
--- Campaign.deliver, Campaign.judge, Ledger.take
-SELECT witness.attempt_id, witness.value
-FROM witness
-WHERE (witness.attempt_id IN (SELECT value
-FROM json_each(?)));
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 INSERT INTO witness (campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance,
@@ -744,7 +756,7 @@ SET valid=(voter.valid + ?)
 WHERE voter.id = ?;
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.progress, Campaign.overview,
--- Campaign.history
+-- Campaign.history, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -760,7 +772,7 @@ AND event.kind = ?
 ORDER BY event.id DESC
 LIMIT ? OFFSET ?;
 
--- Campaign.results, Campaign.overview
+-- Campaign.results, Campaign.overview, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -891,7 +903,7 @@ AND attempt.task_index = witness.task_index
 JOIN worker ON worker.id = attempt.worker_id
 WHERE worker.voter_id = ?;
 
--- Campaign.results, Campaign.overview
+-- Campaign.results, Campaign.overview, Campaign.trusted_export, Campaign.delete
 SELECT result.campaign_id, result.task_index
 FROM result
 WHERE result.campaign_id + ? = ?
@@ -1010,13 +1022,13 @@ VALUES (?, ?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ((julianday('now
     ?)
 RETURNING id;
 
--- Campaign.export, Ledger.take
+-- Campaign.export, Ledger.take, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
 FROM result
 WHERE result.campaign_id = ?
 ORDER BY result.task_index;
 
--- Campaign.export
+-- Campaign.export, Campaign.trusted_export, Campaign.delete
 SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
     worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
     worker.slurm_index
@@ -1377,11 +1389,6 @@ SELECT count(*) AS count_1
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND attempt.ended IS NULL;
-
--- Campaign.delete
-SELECT count(*) AS count_1
-FROM result
-WHERE result.campaign_id = ?;
 
 -- Campaign.delete
 CREATE INDEX leaving_result ON result (attempt_id);
