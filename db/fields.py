@@ -16,7 +16,7 @@ from langford.problem import Problem
 
 LONGEST_TEXT = 4_000
 SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
-"""A nanosecond and three centuries.  Speeds are quotients by times: beside these bounds they would be no numbers any more."""
+"""A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
 LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB, LARGEST_NUMBER = 255, 200, 40, 2**31 - 1
 EQUIPMENT = tuple(field.name for field in fields_of(Equipment))
 T = TypeVar("T")
