@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from colorsys import hsv_to_rgb
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.explicit import Arrangement
 
@@ -116,10 +118,13 @@ def figure(arrangement: Arrangement) -> Figure:
 
 
 def save(arrangement: Arrangement, path: Path) -> None:
-    """Write the picture; the file's ending names the format (.svg, .png, .pdf)."""
-    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+    """Write the picture; the file's ending names the format (.svg, .png, .pdf).  Raises CannotDraw or OSError."""
+    form = path.suffix.lower()
+    if form not in (".svg", ".png", ".pdf"):
         raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
-    figure(arrangement).savefig(path, dpi=150)
+    content = BytesIO()
+    figure(arrangement).savefig(content, format=form[1:], dpi=150)
+    replace_file(path, content.getvalue())
 
 
 def _hex(name: int) -> str:

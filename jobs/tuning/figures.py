@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 from jobs.tuning.experiment import Experiment
 from langford.drawing import CannotDraw
+from langford.durable import replace_file
 
 
 def save(experiment: Experiment, path: Path) -> None:
-    """Draw an experiment into a file, whose suffix chooses the format; raises CannotDraw without matplotlib."""
+    """Draw an experiment into a file, whose suffix chooses the format.
+
+    Raises CannotDraw without matplotlib, NotReplaceable or OSError.
+    """
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -37,5 +42,7 @@ def save(experiment: Experiment, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
+    content = BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):  # text stays text, not outlines
-        figure.savefig(path, dpi=120)
+        figure.savefig(content, format=path.suffix[1:], dpi=120)
+    replace_file(path, content.getvalue())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -93,6 +95,18 @@ def test_pictures_are_written(tmp_path: Path, ending: str, start: bytes) -> None
     file = tmp_path / f"picture{ending}"
     drawing.save((2, 3, 1, 2, 1, 3), file)
     assert file.read_bytes().startswith(start)
+
+
+def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file = tmp_path / "picture.svg"
+    file.write_text("an earlier picture")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"picture\.svg"):
+        drawing.save((2, 3, 1, 2, 1, 3), file)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(file.name, "an earlier picture")]
 
 
 def test_unknown_picture_formats_are_refused(tmp_path: Path) -> None:
