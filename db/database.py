@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from types import MappingProxyType, TracebackType
 from typing import ParamSpec, TypeVar
+from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
@@ -42,6 +43,10 @@ CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
 READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
 TRIALS, FIRST_PAUSE = 6, 0.02
 """How often a transaction is tried that the database undoes, and the longest pause after the first time."""
+NO_FILE = {None, "", ":memory:"}
+"""What SQLite keeps in memory, or in a file that goes away."""
+SQLITE_OPTIONS = {"timeout"}
+"""What may stand after the ? of a SQLite URL."""
 NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -162,6 +167,8 @@ def _engine_of(where: str, create: bool) -> Engine:
 
 def _require_room(file: Path, create: bool) -> None:
     """Raises an error unless a ledger can be in this file, or can be made there."""
+    if file.exists() and not file.is_file():
+        raise NotALedger(f"{file} is no file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
     if not create and not file.exists():
@@ -172,7 +179,7 @@ def _require_room(file: Path, create: bool) -> None:
 
 def _place_of(url: URL) -> Place | None:
     """The place of a ledger's file; None where a server keeps it, or where nobody changes the file."""
-    # An archive is opened by a URI, and so is what has its own.
+    # Only an archive is opened by a URI.
     in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
     return Place(Path(url.database)) if in_file and url.database else None
 
@@ -186,17 +193,33 @@ def _is_archive(file: Path) -> bool:
 
 
 def _url_of(where: str) -> URL:
-    """A SQLAlchemy URL from a URL or a plain file path; raises LedgerUnreachable."""
+    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnreachable."""
+    if "://" not in where and where not in NO_FILE:
+        # Not parsed: the name may have a "?" or a "%".
+        return URL.create("sqlite", database=where)
     with suppress(ArgumentError, ValueError):
-        url = make_url(where if "://" in where else f"sqlite:///{where}")
+        url = make_url(where)
         if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
             return url.set(drivername="postgresql+psycopg")
-        if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        is_file = url.database not in NO_FILE and not (url.host or url.username)
+        if url.get_backend_name() == "sqlite" and is_file:
+            _require_options(where)
             return url.set(drivername="sqlite")
     raise LedgerUnreachable(
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"
     )
+
+
+def _require_options(where: str) -> None:
+    """Raises LedgerUnreachable for options of a SQLite URL, some of which make it something else than a file."""
+    # Not those of the parsed URL, which leaves out what has no value: the rest of a file name with a "?".
+    given = {name for name, _ in parse_qsl(where.partition("?")[2], keep_blank_values=True)}
+    if given - SQLITE_OPTIONS:
+        raise LedgerUnreachable(
+            f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
+            f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
+        )
 
 
 @contextmanager

@@ -165,6 +165,17 @@ def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path) -> None:
         assert [campaign.name for campaign in ledger.campaigns()] == ["nine"]
 
 
+@pytest.mark.parametrize("name", ["a?1.db", "a%31.db", "a?timeout=soon", "a#b.db", "file:a?mode=memory"])
+def test_a_file_name_is_that_file_whatever_its_characters(langford: Run, tmp_path: Path, name: str) -> None:
+    here = ("--ledger", name)
+    assert langford("run", "langford", "7", "--name", "seven", *here).returncode == 0
+    assert langford("status", "seven", *here).returncode == 0
+    assert langford("ledger", "copy", name, f"copy of {name}").returncode == 0
+    assert langford("delete", "seven", "--yes", *here).returncode == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([name, f"copy of {name}", "seven.jsonl.gz"])
+    assert langford("result", "seven", "--ledger", f"copy of {name}").returncode == 0
+
+
 def test_links_that_lead_in_a_circle_are_no_ledger(langford: Run, tmp_path: Path) -> None:
     (tmp_path / "round.db").symlink_to("round.db")
     done = langford("run", "langford", "7", "--ledger", "round.db")
