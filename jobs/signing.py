@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
-from langford.durable import replace_file
+from langford.durable import replace_file, require_replaceable
 from langford.errors import LangfordError, WrongResult
 
 NAMESPACE = "langford"
@@ -31,17 +32,39 @@ def signature_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def sign(file: Path, key: Path) -> Path:
-    """Sign a file with a private ssh key, or a public one whose private one an agent has; returns the signature.
+def require_place(file: Path) -> None:
+    """Raises NotReplaceable or OSError when what is there forbids to write a file, or its signature."""
+    require_replaceable(file)
+    require_replaceable(signature_of(file))
 
-    Raises NoSshKeygen, NotSigned or OSError.
+
+def write(file: Path, content: bytes, key: Path | None) -> Path | None:
+    """Write a file and its signature, or without a key only the file; returns the signature.
+
+    An earlier signature does not stay: it would accuse the new file.  When signing fails nothing is changed.
+
+    Args:
+        key: a private ssh key, or a public one whose private one an agent has.
+
+    Raises NoSshKeygen, NotSigned, NotReplaceable or OSError.
     """
-    done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=file.read_bytes())
+    require_place(file)
+    signature, signed = signature_of(file), None if key is None else _signed(content, key)
+    if os.path.lexists(signature):
+        signature.unlink()
+    replace_file(file, content)
+    if signed is None:
+        return None
+    replace_file(signature, signed)
+    return signature
+
+
+def _signed(content: bytes, key: Path) -> bytes:
+    """The signature of a content."""
+    done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=content)
     if done.returncode:
         raise NotSigned(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
-    signature = signature_of(file)
-    replace_file(signature, done.stdout)
-    return signature
+    return done.stdout
 
 
 def signer(file: Path, allowed: Path | None) -> str:

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
+
+from langford.errors import LangfordError
+
+LASTING = {
+    "a database": rb"SQLite format 3\0",
+    "the log of a database": rb"\x37\x7f\x06[\x82\x83]",
+    "a private key": rb"\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY",
+}
+"""What no output replaces, and how its file begins."""
+BEGINNING = 128
+"""Bytes of a file that are enough to know it."""
+
+
+class NotReplaceable(LangfordError):
+    """An output would replace a file that nobody could make again."""
 
 
 def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     """Write a file at once: it is on disk, under its name, when this returns.
 
     A file of that name is replaced; when anything goes wrong it stays as it was.  A link stays, and the file to
-    which it leads is replaced.  What is no file, like /dev/stdout or a pipe, is written to.  Raises OSError.
+    which it leads is replaced.  What is no file, like /dev/stdout or a pipe, is written to.  Raises NotReplaceable
+    or OSError.
 
     ``private``: nobody but its owner may read the file, at no time; a link is replaced, which others may have made.
     """
-    if file.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    require_replaceable(file)
     if _is_a_device_or_a_pipe(file):
         file.write_bytes(content)
         return
@@ -40,6 +56,22 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def require_replaceable(file: Path) -> None:
+    """Raises NotReplaceable for a database or a private key, also behind a link, and OSError for a folder.
+
+    For commands whose work would be lost, or half done, if they asked only when they write.
+    """
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    if not file.is_file():
+        return
+    with file.open("rb") as stream:
+        beginning = stream.read(BEGINNING)
+    for kind, pattern in LASTING.items():
+        if re.match(pattern, beginning):
+            raise NotReplaceable(f"{file} is {kind}: give another name for the output")
 
 
 def _is_a_device_or_a_pipe(file: Path) -> bool:

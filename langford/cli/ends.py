@@ -9,10 +9,9 @@ import click
 
 from db import Ledger
 from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
-from jobs import exchange
+from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
-from langford.durable import replace_file
 from langford.errors import LangfordError
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
@@ -94,7 +93,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
             what += f", and {len(doubtful):,} more that are in doubt and would be lost"
         if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
             raise NotDeleted(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
-        replace_file(file, kept.to_bytes())
+        signing.write(file, kept.to_bytes(), key=None)
         try:
             # What cannot be read back is not kept.
             exchange.validated(file)

@@ -16,7 +16,6 @@ from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option, sign_option
 from langford.cli.running import print_result
-from langford.durable import replace_file
 
 
 @click.command(
@@ -35,8 +34,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     with Ledger(address) as ledger:
         exported, doubtful = ledger.campaign(name).trusted_export()
     file = out or Path(f"{name}.jsonl.gz")
-    replace_file(file, exported.to_bytes())
-    signature = None if key is None else signing.sign(file, key)
+    signature = signing.write(file, exported.to_bytes(), key)
     if doubtful:
         display.say(
             f"{len(doubtful)} results are in doubt, and left out (first: task {doubtful[0]}): settle them with "

@@ -13,6 +13,7 @@ from jobs.report.files import require_format, write, write_figures
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option
+from langford.durable import require_replaceable
 
 
 @click.command(
@@ -69,6 +70,7 @@ def report(
         raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
     for file in files:
         require_format(file)
+        require_replaceable(file)
     found = _evidence(name, address, exports)
     reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
     for file in reports:

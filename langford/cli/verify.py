@@ -28,7 +28,6 @@ from langford.cli.options import (
 from langford.cli.parameter_types import integers
 from langford.cli.progress import ProgressLine
 from langford.devices import CPU, devices
-from langford.durable import replace_file
 from langford.errors import CheckFailed, Incomplete
 
 DEFAULT_SAMPLE = "3"
@@ -131,6 +130,8 @@ def verify(
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
+    if statement is not None:
+        signing.require_place(statement)
     chosen_device = None if device == HOST else devices(device, 1)[0]
     seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:
@@ -244,9 +245,9 @@ def _print_outcome(stated: Statement, stale: int) -> None:
 
 
 def _write(stated: Statement, file: Path, key: Path | None) -> None:
-    """Write the statement, and sign it."""
-    replace_file(file, stated.to_text().encode())
-    signed = "" if key is None else f", signed in {signing.sign(file, key)}"
+    """Write the statement, signed if there is a key."""
+    signature = signing.write(file, stated.to_text().encode(), key)
+    signed = "" if signature is None else f", signed in {signature}"
     display.say(f"the statement is in {file}{signed}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 import socket
 import sys
@@ -98,6 +99,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("draw 5", "no arrangement to draw"),
     ("draw 200", "up to 128 places"),
     ("draw 7 --out picture.gif", ".svg"),
+    ("draw 7 --out link.svg", "link.svg is a database"),
     ("draw 7 --out folder", "is a directory"),
     ("draw 7 --out no/such/picture.svg", "No such file"),
     ("draw 3 --cubes 1,2,3,1,2,3", "no arrangement" ),
@@ -203,6 +205,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("verify eight --sign text", "give --statement"),
     ("verify eight --allowed-signers text", "belongs to --check"),
     ("verify eight --statement folder", "is a directory"),
+    ("verify eight --statement link", "link is a database"),
+    ("verify eight --statement text.gz", "text.gz.sig"),
     ("verify eight --check text", "leave the campaign"),
     ("verify --check absent", "does not exist"),
     ("verify --check text", "no statement"),
@@ -251,7 +255,14 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("status --ledger text", "ledger"),
     ("status --ledger /", "ledger"),
     ("status --ledger sqlite:///langford.db?timeout=soon", "change what stands after its ?"),
-    ("status --ledger sqlite:///langford.db?check_same_thread=maybe", "change what stands after its ?"),
+    ("status --ledger sqlite:///langford.db?check_same_thread=maybe", "no option but timeout"),
+    ("status --ledger sqlite:///langford.db?mode=ro", "give the name of its file"),
+    ("status --ledger sqlite:///file:langford.db?mode=memory&uri=true", "no option but timeout"),
+    ("status --ledger sqlite:///langford.db?1.db", "no option but timeout"),
+    ("status --ledger sqlite://host/langford.db", "is no ledger"),
+    ("status --ledger folder", "folder is no file: choose another one with --ledger"),
+    ("status --ledger pipe", "pipe is no file"),
+    ("run langford 7 --ledger /dev/null", "/dev/null is no file"),
     ("status --ledger postgresql://127.0.0.1:{free}/records", "cannot"),
     ("status --ledger postgresql://127.0.0.1:{free}/records?nonsense=1", 'invalid connection option "nonsense"'),
     ("tasks", "Missing argument"),
@@ -266,6 +277,11 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("export eight --out=", "Is a directory"),
     ("export eight --out text/part.gz", "Not a directory"),
     ("export eight --sign absent", "does not exist"),
+    ("export eight --sign text --out half.gz", "give a private ssh key"),
+    ("export eight --out langford.db", "is a database: give another name"),
+    ("export eight --out log", "is the log of a database"),
+    ("export eight --out key --sign key", "is a private key"),
+    ("export eight --out text.gz", "text.gz.sig"),
     ("import", "Missing argument"),
     ("import absent.gz", "no export"),
     ("import text", "not an export"),
@@ -293,6 +309,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("query events --format csv --json", "leave it out"),
     ("query events --out folder", "is a directory"),
     ("query events --out no/such/events.csv", "No such file"),
+    ("query events --out langford.db", "is a database"),
     ("query events --sql SELECT", "a question of its own"),
     ("query --limit 3 --sql SELECT", "a question of its own"),
     ("query --sql nonsense", "changes nothing"),
@@ -309,6 +326,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("report eight --out report.txt", ".html or .pdf"),
     ("report eight --out folder", ".html or .pdf"),
     ("report eight --out no/such/report.html", "No such file"),
+    ("report eight --out first.html --out link.html", "link.html is a database"),
     ("report eight --figures text", "File exists"),
     ("report eight --figures no/such/figures", "No such file"),
     # ledger
@@ -317,6 +335,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("ledger copy absent.db other.db", "there is no ledger"),
     ("ledger copy langford.db no/such/other.db", "create it first"),
     ("ledger copy langford.db langford.db", "has campaigns"),
+    ("ledger copy langford.db /dev/null", "/dev/null is no file"),
+    ("ledger copy langford.db pipe", "pipe is no file"),
     ("ledger upgrade absent.db", "there is no ledger"),
     ("ledger upgrade text", "ledger"),
     ("ledger nonsense", "No such command"),
@@ -436,6 +456,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "text").write_text("a text\n")
     (made / "folder").mkdir()
     (made / "folder" / "kept").touch()
+    (made / "text.gz.sig").mkdir()
+    (made / "log").write_bytes(bytes.fromhex("377f0682") + bytes(28))
+    (made / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    for ending in ("", ".html", ".svg"):
+        (made / f"link{ending}").symlink_to("langford.db")
+    os.mkfifo(made / "pipe")
     return made
 
 

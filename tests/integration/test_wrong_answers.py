@@ -240,3 +240,22 @@ def test_exports_are_signed_and_result_says_by_whom(langford: Run, tmp_path: Pat
     forged = langford(*merging)
     assert (forged.returncode, forged.stdout) == (4, "")
     assert "does not belong to it" in forged.stderr
+
+
+def test_a_signature_never_stands_beside_another_file(langford: Run, tmp_path: Path, keys: Path) -> None:
+    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
+    signed = ["export", NAME, "--out", "signed.gz", "--sign"]
+    assert langford(*signed, "ada").returncode == 0
+    file, signature = tmp_path / "signed.gz", tmp_path / "signed.gz.sig"
+    file.write_bytes(b"before")
+    before = signature.read_bytes()
+    refused = langford(*signed, "signers")
+    assert (refused.returncode, "give a private ssh key" in refused.stderr) == (2, True)
+    assert (file.read_bytes(), signature.read_bytes()) == (b"before", before)
+    assert langford(*signed[:-1]).returncode == 0
+    assert not signature.exists()
+    assert "not signed" in langford("result", "--from", "signed.gz").stderr
+    signature.mkdir()
+    before = file.read_bytes()
+    assert "signed.gz.sig: Is a directory" in langford(*signed, "ada").stderr
+    assert file.read_bytes() == before

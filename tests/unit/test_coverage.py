@@ -57,6 +57,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "file"
     file.write_text("text")
     with pytest.raises(signing.NoSshKeygen, match="install OpenSSH"):
-        signing.sign(file, tmp_path / "key")
+        signing.write(file, b"another text", tmp_path / "key")
+    assert file.read_text() == "text"
     with pytest.raises(NoCompiler, match="install it"):
         host_evaluator(plan_of(PlanKey(Problem.langford(4), "godfrey", 2)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.durable import replace_file
+from langford.durable import NotReplaceable, replace_file
 
 CONTENT = b"all of it\n" * 10_000
 
@@ -76,3 +76,38 @@ def test_a_link_into_no_folder_is_named_and_stays(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         replace_file(link, CONTENT)
     assert os.listdir(tmp_path) == ["nowhere"]
+
+
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [
+        (b"SQLite format 3\0", "a database"),
+        (bytes.fromhex("377f0682"), "the log of a database"),
+        (bytes.fromhex("377f0683"), "the log of a database"),
+        (b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "a private key"),
+        (b"-----BEGIN PRIVATE KEY-----\n", "a private key"),
+    ],
+)
+def test_what_nobody_could_make_again_is_not_replaced(
+    tmp_path: Path, begins: bytes, kind: str, private: bool
+) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(begins + CONTENT)
+    link.symlink_to(file)
+    for name in (file, link):
+        with pytest.raises(NotReplaceable, match=f"{name.name} is {kind}: give another name"):
+            replace_file(name, b"new", private)
+    assert file.read_bytes() == begins + CONTENT
+    assert link.is_symlink()
+    assert len(os.listdir(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    "begins", [b"", b"SQLite", b"-----BEGIN PUBLIC KEY-----", b"-----BEGIN SSH SIGNATURE-----"]
+)
+def test_other_files_are_replaced(tmp_path: Path, begins: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(begins)
+    replace_file(file, CONTENT)
+    assert file.read_bytes() == CONTENT
