@@ -65,8 +65,8 @@ class ConflictingResults(LedgerError, WrongResult):
     """Two attempts gave different results for one task: the merge is blocked."""
 
 
-class UntrustedResults(LedgerError, WrongResult):
-    """Results of a distrusted worker, or put in question, have not been evaluated again: the merge is blocked."""
+class UntrustedResults(LedgerError, Incomplete):
+    """Results of a distrusted worker, or put in question, have not been evaluated again: the merge waits."""
 
 
 class Unreplicated(LedgerError, Incomplete):

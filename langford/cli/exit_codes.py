@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
         FAILED: a part of the machine does not work, workers die again and again, or the program has an error;
             the same number as the last.
         BAD_INPUT: the command cannot work with this input; the message says what to change.
-        INCOMPLETE: some tasks of the campaign have no result yet.
+        INCOMPLETE: some tasks of the campaign have no result yet, or results wait to be evaluated again.
         CHECK_FAILED: a result is wrong, two results contradict each other, or the count is not the known one.
     """
 
