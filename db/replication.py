@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    bindparam,
     func,
     insert,
     select,
@@ -22,7 +23,7 @@ from sqlalchemy import (
 
 from db import queries, transitions
 from db.dialects import Now, among
-from db.lottery import Lottery
+from db.lottery import DRAWN, Lottery
 from db.models import Attempt, Result, Voter, Witness, Worker
 from db.records import AttemptRecord, Delivery
 from db.states import EventKind, Outcome, VoterKind
@@ -181,8 +182,25 @@ def _newly_valid(
     return ruling.valid & {vote.voter_id for vote in votes if vote.attempt_id in arrived}
 
 
+_OF_TOKEN = Voter.token == bindparam("shown"), Voter.distrusted.is_(None)
+_BEGIN_ANEW = update(Voter).where(*_OF_TOKEN).values(valid=0)
+_DRAW_ALL = (
+    update(Result)
+    .where(
+        Result.voter_id.in_(select(Voter.id).where(*_OF_TOKEN)),
+        Result.listed,
+        Result.confirmed_by.is_(None),
+        Result.lot > DRAWN,
+    )
+    .values(lot=DRAWN)
+)
+
+
 def _distrust(connection: Connection, campaign_id: int, voter_id: int, index: int) -> list[tuple[int, int]]:
     """Stop trusting a voter: the leases of its workers end, and its results wait to be evaluated again.
+
+    Other voters with its token begin anew: host, kind of device and kernels are what a worker says of itself, and a
+    liar may invent them for each of its lies.
 
     Args:
         campaign_id: where the votes on task ``index`` went against the voter.
@@ -190,10 +208,15 @@ def _distrust(connection: Connection, campaign_id: int, voter_id: int, index: in
     Returns (campaign, task) of those tasks on which it voted together with others.
     """
     trusted = Voter.id == voter_id, Voter.distrusted.is_(None)
-    host = connection.scalar(update(Voter).where(*trusted).values(distrusted=Now()).returning(Voter.host))
-    if host is None:
+    voter = connection.execute(
+        update(Voter).where(*trusted).values(distrusted=Now()).returning(Voter.host, Voter.token)
+    ).one_or_none()
+    if voter is None:
         return []
-    detail = f"voter {voter_id}, host {host}"
+    if voter.token:
+        connection.execute(_BEGIN_ANEW, {"shown": voter.token})
+        connection.execute(_DRAW_ALL, {"shown": voter.token})
+    detail = f"voter {voter_id}, host {voter.host}"
     transitions.record(connection, campaign_id, EventKind.DISTRUSTED, index, None, detail)
     note = "its worker is distrusted"
     transitions.end(connection, transitions.OF_VOTER, Outcome.EXPIRED, note, voter=voter_id)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 
 from db import Campaign, Export, Ledger, Replication, acceptance
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
 from db.lottery import FEWEST_VALID
-from db.models import Witness
+from db.models import Result, Voter, Witness
 from db.states import EventKind, Role
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import (
@@ -346,3 +346,30 @@ def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign
         assert deliver(campaign, lease, forged(lease.index, times)) is EventKind.CONFLICT
     with ledger.database.reading() as connection:
         assert connection.scalar(select(func.count()).select_from(Witness)) == acceptance.MOST_VALUES
+
+
+def test_a_lie_is_told_by_a_token_whatever_its_hosts_are_called(ledger: Ledger) -> None:
+    """A host of its own for each lie, each with a good record."""
+    campaign = new_campaign(ledger)
+    campaign.set_recheck_share(0.001)
+    tokens = {host: campaign.new_token(Role.WORKER) for host in ("liar", "friend", "other")}
+    hosts = {name: start(ledger, f"host-{name}", tokens["liar"]) for name in ("one", "two")}
+    friend, other = (start(ledger, host, tokens[host]) for host in ("friend", "other"))
+    with ledger.database.writing() as connection:
+        connection.execute(update(Voter).values(valid=10**6))
+    [first] = campaign.lease(hosts["one"], 1, HOUR, token=tokens["liar"])
+    [second, third] = campaign.lease(hosts["two"], 2, HOUR, token=tokens["liar"])
+    events(campaign, [delivery(lease, forged(lease.index)) for lease in (first, second, third)])
+    [honest] = campaign.lease(friend, 1, HOUR, token=tokens["friend"])
+    events(campaign, true_deliveries([honest]))
+    assert not set(campaign.rechecked_tasks()) - {first.index}
+    with ledger.database.writing() as connection:  # the lot falls on one of the lies
+        connection.execute(update(Result).where(Result.task_index == first.index).values(lot=0.0))
+    for worker, token in ((friend, tokens["friend"]), (other, tokens["other"])):
+        again = [lease for lease in campaign.lease(worker, TASKS, HOUR, token=token) if lease.index == first.index]
+        events(campaign, true_deliveries(again))
+        campaign.take_back("for the next")
+    assert campaign.rechecked_tasks() == sorted([second.index, third.index])
+    with pytest.raises(WorkerDistrusted):
+        campaign.lease(hosts["one"], 1, HOUR, token=tokens["liar"])
+    assert campaign.lease(hosts["two"], 1, HOUR, token=tokens["liar"])  # it may be honest, and proves it again

@@ -928,7 +928,7 @@ UPDATE voter
 SET distrusted=extract(epoch from clock_timestamp())
 WHERE voter.id = %(id_1)s::INTEGER
 AND voter.distrusted IS NULL
-RETURNING voter.host;
+RETURNING voter.host, voter.token;
 
 -- Campaign.deliver
 UPDATE attempt

@@ -884,7 +884,7 @@ UPDATE voter
 SET distrusted=((julianday('now') - 2440587.5) * 86400.0)
 WHERE voter.id = ?
 AND voter.distrusted IS NULL
-RETURNING host;
+RETURNING host, token;
 
 -- Campaign.deliver
 UPDATE attempt
