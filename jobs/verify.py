@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from random import Random
 
 from db import Campaign, Export
 from jobs.identity import Identity
+from jobs.provenance import provenance
 from jobs.recomputation import Comparison
 from langford.devices import Device
 from langford.provenance import kernel_hash
@@ -82,11 +82,7 @@ def sources(evaluations: Collection[Evaluation]) -> dict[str, int]:
     """How many results come from each device and each version of the kernels, by "kernels … on …"."""
     counted: dict[str, int] = {}
     for evaluation in evaluations:
-        try:
-            provenance = json.loads(evaluation.provenance)
-        except ValueError:
-            provenance = {}
-        known = provenance if isinstance(provenance, dict) else {}
+        known = provenance(evaluation.provenance)
         words = f"kernels {known.get('kernels', 'unknown')} on {known.get('device', 'an unknown device')}"
         counted[words] = counted.get(words, 0) + 1
     return dict(sorted(counted.items()))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from db.history import History
+from jobs.provenance import provenance
 from jobs.report.numbers import Spread
 from jobs.report.timeline import Times
 from langford.devices import CPU
 
 NAMED = ("host", "device", "kernels")
 UNKNOWN = "not known"
-LONGEST = 200
-"""Characters of a text that a stranger wrote; a report shows no more of it."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +81,6 @@ def _processor(history: History, source: int) -> str | None:
     positions = history.results.worker[history.results.source == source]
     worker = int(positions[0]) if len(positions) else -1
     return None if history.workers is None or worker < 0 else history.workers[worker].device_model
-
-
-def provenance(text: str) -> dict[str, str]:
-    """The provenance of a result as short texts by name; empty where it says nothing that can be read."""
-    try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(document, dict):
-        return {}
-    return {str(name)[:LONGEST]: str(value)[:LONGEST] for name, value in sorted(document.items()) if value != ""}
 
 
 def device(text: str) -> tuple[str, str]:

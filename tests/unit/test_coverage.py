@@ -46,10 +46,11 @@ def test_named_tasks_prove_nothing_about_the_others() -> None:
 
 def test_results_of_other_kernels_are_counted() -> None:
     result = PartialResult(0, 0, 0, 0)
-    told = [f'{{"kernels": "{kernel_hash()}", "device": "cpu"}}', '{"kernels": "old"}', "no JSON", "[]"]
+    here = f'{{"kernels": "{kernel_hash()}", "device": "cpu"}}'
+    told = [here, '{"kernels": "old"}', "no JSON", "[]", "[" * 4000]
     counted = sources([Evaluation(result, 0.0, text) for text in told])
-    assert sum(counted.values()) == 4
-    assert stale(counted) == 3
+    assert sum(counted.values()) == 5
+    assert stale(counted) == 4
 
 
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
