@@ -87,12 +87,12 @@ class Access:
 
     def address(self, request: Request) -> str:
         """The address by which the client of a request is limited."""
-        return self._proxies.client(_client(request)[0], request.headers.get("x-forwarded-for", ""))
+        return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
 
     def encrypted(self, request: Request) -> bool:
         """Whether nobody between the client and the server, or its proxy, can read the request."""
-        said_by_proxy = request.headers.get("x-forwarded-proto", "") if _client(request)[0] in self._hosts else ""
-        return (said_by_proxy or request.url.scheme) == "https"
+        said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
+        return (said[-1] or request.url.scheme) == "https"
 
     def admit(self, request: Request) -> None:
         """Count a request; raises TooManyRequests."""
@@ -154,6 +154,12 @@ def _best_role(campaign: Campaign, tokens: Sequence[str]) -> Role | None:
     """The largest of the roles of some tokens."""
     roles = [role for role in map(campaign.role_of, tokens) if role]
     return max(roles, key=list(Role).index, default=None)
+
+
+def _entries(request: Request, header: str) -> list[str]:
+    """What is said in all lines of a header; at least one entry, the last one by the proxy that connects."""
+    # Some proxies put their entry at the end of the line that came with the request, and some on a line of its own.
+    return [entry.strip() for entry in ",".join(request.headers.getlist(header)).split(",")]
 
 
 def _client(request: Request) -> tuple[str, int]:

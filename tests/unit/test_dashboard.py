@@ -211,6 +211,33 @@ def test_behind_a_proxy_with_tls(tmp_path: Path) -> None:
             watcher.close()
 
 
+@pytest.mark.parametrize("together", [True, False], ids=["one line", "a line each"])
+def test_only_what_the_proxy_adds_is_believed(tmp_path: Path, together: bool) -> None:
+    """A client may invent entries; the proxy adds its own to their line, or on a line of its own."""
+
+    def forwarded(name: str, invented: str, added: str) -> list[tuple[str, str]]:
+        return [(name, f"{invented}, {added}")] if together else [(name, invented), (name, added)]
+
+    watcher = Watcher(tmp_path, proxies=["127.0.0.1"], limit=RateLimit(0.001, 5))
+    try:
+        guess = {"token": "wrong", "campaign": ""}
+        answers = [
+            watcher.client.post(
+                "/-/log-in", data=guess, headers=forwarded("x-forwarded-for", invented, "192.0.2.7")
+            )
+            for invented in (*(f"198.51.100.{k}" for k in range(4)), "192.0.2.1", "192.0.2.1")
+        ]
+        assert [answer.status_code for answer in answers] == [403] * 5 + [429]
+        answer = watcher.client.get("/", headers=forwarded("x-forwarded-for", "192.0.2.7", "192.0.2.1"))
+        assert answer.status_code == 200
+        for invented, added, secure in (("https", "http", False), ("http", "https", True)):
+            headers = [*forwarded("x-forwarded-proto", invented, added), ("x-forwarded-for", "192.0.2.2")]
+            answer = watcher.client.post("/-/log-in", data={"token": watcher.tokens[0]}, headers=headers)
+            assert ("; Secure" in answer.headers["set-cookie"]) == secure
+    finally:
+        watcher.close()
+
+
 def test_a_link_from_elsewhere_is_asked_again(watcher: Watcher) -> None:
     """The browser keeps a strict cookie back, and sends it when the page asks for itself."""
     bounced = watcher.client.get(f"/{NAME}/", headers={"sec-fetch-site": "cross-site"})
