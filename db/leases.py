@@ -12,6 +12,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from db import nonces, queries, transitions
 from db.dialects import Now, among
+from db.fields import LONGEST_SECONDS
 from db.models import Attempt, Result, Task, Worker
 from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
@@ -173,6 +174,7 @@ _LAST_RESULTS = (
         Attempt.id > select(func.max(Attempt.id)).scalar_subquery() - LAST_ATTEMPTS,
         Attempt.outcome == Outcome.DONE,
         Task.work > 0,
+        Result.seconds <= LONGEST_SECONDS,
     )
 )
 

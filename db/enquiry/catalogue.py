@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import column, func, select, table
+from sqlalchemy import case, column, func, select, table
 
 from db import views
 from db.enquiry.named import Query, Question
+from db.fields import SHORTEST_SECONDS
 from db.models import Attempt, Campaign, Event, Worker
 from db.view_queries import Iso, is_lost
 
@@ -85,7 +86,7 @@ def _devices() -> Query:
             func.avg(_TASKS.c.seconds).label("mean_seconds"),
             func.min(_TASKS.c.seconds).label("shortest"),
             func.max(_TASKS.c.seconds).label("longest"),
-            (func.sum(_TASKS.c.work) / func.nullif(seconds, 0)).label("work_per_second"),
+            case((seconds >= SHORTEST_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
         )
         .where(_TASKS.c.seconds.is_not(None))
         .group_by(*keys)

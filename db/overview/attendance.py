@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
+from db.fields import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.models import Attempt, Result, Task, Voter, Worker
 from db.overview.figures import FEWEST_RESULTS, Arrival
 from db.states import Outcome, TaskState
@@ -177,7 +178,12 @@ _PACE = (
     .select_from(_last)
     .join(Task, and_(Task.campaign_id == _last.c.campaign_id, Task.task_index == _last.c.task_index))
     .join(Result, and_(Result.campaign_id == _last.c.campaign_id, Result.task_index == _last.c.task_index))
-    .where(_last.c.campaign_id == CAMPAIGN, Result.attempt_id == _last.c.id, Result.seconds > 0)
+    .where(
+        _last.c.campaign_id == CAMPAIGN,
+        Result.attempt_id == _last.c.id,
+        # Ledgers of earlier versions have every time that a worker has said.
+        Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+    )
     .correlate(Worker)
     .scalar_subquery()
 )

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from db.fields import SHORTEST_SECONDS
 from jobs.report.evidence import Evidence
 from jobs.report.palette import Palette
 from jobs.report.words import number, visible
@@ -25,8 +26,8 @@ MOST_MARKS = 2_000
 """More points than this become a bitmap."""
 MOST_BARS = 24
 """Workers that the figure of workers shows."""
-BANDS = 120
-"""Parts of the index over which the median of the task times is taken."""
+BANDS, BINS = 120, 60
+"""Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
 DPI = 150
 
 matplotlib.rcParams["text.parse_math"] = False
@@ -160,7 +161,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     if size is WIDE:
         axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
         _colour(side, palette)
-        side.hist(seconds, bins=60, orientation="horizontal", color=palette.first, alpha=0.6)
+        side.hist(seconds, bins=_bins(seconds), orientation="horizontal", color=palette.first, alpha=0.6)
         side.set_xlabel("tasks")
         side.tick_params(labelleft=False)
         side.xaxis.set_major_locator(MaxNLocator(2, integer=True))
@@ -194,6 +195,13 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
     _plain_numbers(axes)
     _legend(axes, palette, size)
+
+
+def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The edges of the bins of a histogram of times."""
+    least, most = float(seconds.min()), max(float(seconds.max()), SHORTEST_SECONDS)
+    # Between times that are nearly equal there may be fewer numbers than edges.
+    return np.linspace(least if most - least > 1e-6 * most else 0.0, most, BINS + 1)
 
 
 def _medians(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from db.overview.documents import LATEST
+
 LONGEST_CELL = 240
 """Characters of a text in a table."""
 
@@ -53,12 +55,12 @@ def duration(seconds: float) -> str:
 
 
 def instant(seconds: float | None) -> str:
-    """A time, in UTC; empty when it is not known.
+    """A time, in UTC; empty when it is not known, and the last second of the year 9999 for every later one.
 
-    >>> instant(1_700_000_000.0)
-    '2023-11-14 22:13:20'
+    >>> instant(1_700_000_000.0), instant(1e30)
+    ('2023-11-14 22:13:20', '9999-12-31 23:59:59')
     """
-    return "" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+    return "" if seconds is None else f"{datetime.fromtimestamp(min(seconds, LATEST), UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def several(count: int, noun: str, plural: str | None = None) -> str:

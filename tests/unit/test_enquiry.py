@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from db import Database, Ledger
 from db.enquiry import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
-from db.models import Attempt, Base
+from db.models import Attempt, Base, Result
 from tests.campaigns import (
     COUNT,
     HOUR,
@@ -296,6 +296,13 @@ def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> No
         hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
     assert [row["attempt"] for row in listed] == [lost.attempt]
     assert hosts["host-a"] == (1, 1)
+
+
+def test_devices_without_a_time_have_no_speed(finished: Database) -> None:
+    for seconds, known in ((0.5, True), (1e-320, False), (0.0, False)):
+        with finished.writing() as connection:
+            connection.execute(update(Result).values(seconds=seconds))
+        assert {row["work_per_second"] is not None for row in rows_of(finished, "devices")} == {known}
 
 
 def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,20 @@ def test_devices_are_compared_with_those_of_the_same_model(history: History) -> 
     assert text.startswith("d on host-d (SLURM 12) computes at 40% of the speed of other workers with NVIDIA H200")
     assert worker(overview, "new").slurm == "12_7"
     assert worker(overview, "new").device_model == "NVIDIA H200"
+
+
+def test_times_that_no_clock_shows_say_nothing_of_a_speed(history: History) -> None:
+    history.enlarge()
+    for name, seconds in {"a": 0.0, "b": 0.0, "c": 0.0, "nothing": 1e-320, "years": 9e29, "most": 1.7e308}.items():
+        history.come(name, 100, device_model="NVIDIA H200", processes=1)
+        for lease in history.lease(name, 6, 90):
+            history.deliver(lease, 80, began=85, seconds=seconds or lease.work)
+        history.lease(name, 1, 1)
+    document = to_document(history.look())
+    json.dumps(document, allow_nan=False)
+    ratios = {view["id"]: view["against_peers"] for view in document["workers"]}
+    assert ratios == {**dict.fromkeys("abc", pytest.approx(1.0)), "nothing": None, "years": None, "most": None}
+    assert history.campaign.pace("cpu") == pytest.approx(1.0)
 
 
 def test_who_is_here(history: History) -> None:

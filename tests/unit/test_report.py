@@ -516,6 +516,21 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
     assert picture.count("<use") < 1_000
 
 
+@pytest.mark.parametrize(
+    "seconds",
+    [[9e29] * 4, [0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [1e-320, 0.5, 9e29], [3.0, 3.5]],
+    ids=str,
+)
+def test_any_times_make_a_report(seconds: list[float]) -> None:
+    """Ledgers of earlier versions have every time that a worker has said."""
+    past = history([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)])
+    found = Evidence(past, PLAN.work, None, "x", None, "", (), "soon")
+    assert "task-times" in found.figures
+    assert html.page(found)
+    for name in found.figures:
+        svg.standing_alone(name, found)
+
+
 # -- other files ------------------------------------------------------------------------------
 
 

@@ -599,7 +599,8 @@ AND task.task_index = attempt.task_index
 WHERE attempt.id > (SELECT max(attempt.id) AS max_1
 FROM attempt) - %(param_1)s::INTEGER
 AND attempt.outcome = %(outcome_1)s::VARCHAR
-AND task.work > %(work_1)s::INTEGER;
+AND task.work > %(work_1)s::INTEGER
+AND result.seconds <= %(seconds_1)s;
 
 -- Campaign.set_recheck_share, Campaign.delete
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
@@ -1308,7 +1309,8 @@ JOIN result ON result.campaign_id = anon_2.campaign_id
 AND result.task_index = anon_2.task_index
 WHERE anon_2.campaign_id = %(campaign)s::INTEGER
 AND result.attempt_id = anon_2.id
-AND result.seconds > %(seconds_1)s::INTEGER) AS pace
+AND result.seconds BETWEEN %(seconds_1)s
+AND %(seconds_2)s) AS pace
 FROM worker
 WHERE worker.last_seen > %(since)s
 ORDER BY worker.last_seen DESC

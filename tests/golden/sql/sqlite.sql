@@ -579,7 +579,8 @@ AND task.task_index = attempt.task_index
 WHERE attempt.id > (SELECT max(attempt.id) AS max_1
 FROM attempt) - ?
 AND attempt.outcome = ?
-AND task.work > ?;
+AND task.work > ?
+AND result.seconds <= ?;
 
 -- Campaign.set_recheck_share
 UPDATE campaign
@@ -1246,7 +1247,8 @@ JOIN result ON result.campaign_id = anon_2.campaign_id
 AND result.task_index = anon_2.task_index
 WHERE anon_2.campaign_id = ?
 AND result.attempt_id = anon_2.id
-AND result.seconds > ?) AS pace
+AND result.seconds BETWEEN ?
+AND ?) AS pace
 FROM worker
 WHERE worker.last_seen > ?
 ORDER BY worker.last_seen DESC
