@@ -42,6 +42,12 @@ def revoke_token(connection: Connection, campaign_id: int, token_id: int) -> boo
     return connection.execute(delete(Token).where(*chosen)).rowcount > 0
 
 
+def revoke(connection: Connection, campaign_id: int, token: str) -> None:
+    """Delete a token of a campaign by the token itself."""
+    chosen = Token.campaign_id == campaign_id, Token.digest == digest(token)
+    connection.execute(delete(Token).where(*chosen))
+
+
 def revoke_tokens(connection: Connection, campaign_id: int) -> int:
     """Delete all tokens of a campaign; returns how many there were."""
     return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount

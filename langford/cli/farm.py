@@ -8,17 +8,20 @@ from pathlib import Path
 
 import click
 
-from db import Campaign, Ledger
+from db import Campaign, Ledger, tokens
 from db.states import Role
 from langford.cli import display
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import json_option, ledger_option, replicate_option
+from langford.cli.parameter_types import FiniteRange
 from langford.cli.running import create_campaign
 from langford.cli.terminal import plain
 from langford.durable import replace_file
 from langford.errors import LangfordError
 
 DAY_SECONDS = 86_400.0
+OF_NEW = ("role", "days", "label", "out")
+"""The options of ``langford token`` that describe a new one."""
 
 
 class NoSuchToken(LangfordError):
@@ -61,9 +64,7 @@ Examples:
 )
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
-@click.option(
-    "--days", type=click.FloatRange(min=0, max=36_500), help="How long it is valid; default: until revoked."
-)
+@click.option("--days", type=FiniteRange(0, 36_500), help="How long it is valid; default: until revoked.")
 @click.option("--label", default="", help="What it is for, to find it in the list.")
 @click.option(
     "--out",
@@ -75,7 +76,9 @@ Examples:
 @click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
 @ledger_option
 @json_option
+@click.pass_context
 def token(
+    context: click.Context,
     name: str,
     role: str,
     days: float | None,
@@ -87,6 +90,11 @@ def token(
     as_json: bool,
 ) -> None:
     """Print a new token for a campaign; the ledger keeps only its hash."""
+    if listing and revoke is not None:
+        raise click.UsageError("list the tokens, or revoke one, not both")
+    for option in OF_NEW if listing or revoke is not None else ():
+        if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if listing:
@@ -100,12 +108,22 @@ def token(
         else:
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
             if out is not None:
-                replace_file(out, f"{made}\n".encode(), private=True)
+                _keep(campaign, made, out)
             if as_json:
                 kept = {"token": made} if out is None else {"file": str(out)}
                 display.print_json({"campaign": name, "role": role, "label": label, **kept})
             elif out is None:
                 print(made)
+
+
+def _keep(campaign: Campaign, made: str, file: Path) -> None:
+    """Write a new token to a file; where that fails nobody knows the token, and it is revoked."""
+    try:
+        replace_file(file, f"{made}\n".encode(), private=True)
+    except BaseException:
+        with campaign.database.writing() as connection:
+            tokens.revoke(connection, campaign.campaign_id, made)
+        raise
 
 
 def _revoke(campaign: Campaign, which: str) -> int:

@@ -343,6 +343,12 @@ BAD_INPUT: list[tuple[str, str]] = [
     # token, serve
     ("token nobody", "no campaign 'nobody'"),
     ("token eight --role king", "Invalid value"),
+    ("token eight --days nan", "no finite number"),
+    ("token eight --revoke 1 --list", "not both"),
+    ("token eight --list --role admin", "--role is for a new token"),
+    ("token eight --list --days 3", "--days is for a new token"),
+    ("token eight --revoke all --label x", "--label is for a new token"),
+    ("token eight --revoke 1 --out x", "--out is for a new token"),
     ("serve", "Missing argument"),
     ("serve nobody", "no campaign 'nobody'"),
     ("serve eight --port 0", "not in the range"),

@@ -115,6 +115,13 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
         assert "chmod 600 worker.token" in refused.stderr
 
 
+def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:
+    refused = langford("token", NAME, "--out", "no/such/worker.token")
+    assert (refused.returncode, "No such file" in refused.stderr) == (2, True)
+    with Ledger(str(campaign_file)) as ledger:
+        assert ledger.campaign(NAME).tokens() == []
+
+
 @pytest.mark.parametrize("content", [b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"])
 def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content: bytes) -> None:
     """A request could not carry it: the worker would fail, or ask for ever."""
