@@ -39,14 +39,14 @@ class LeasedTasks:
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.writing() as connection:
-            queries.require_campaign(connection, self.record)
+            queries.require_undeleted(connection, self.record)
             yield connection
 
     @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[Connection]:
         """One transaction that reads, see :meth:`db.Database.reading`; raises NoSuchCampaign likewise."""
         with self.database.reading(snapshot=snapshot) as connection:
-            queries.require_campaign(connection, self.record)
+            queries.require_undeleted(connection, self.record)
             yield connection
 
     @retried

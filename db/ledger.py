@@ -13,7 +13,7 @@ from db import acceptance, models, presence, queries, tokens, transitions, voter
 from db.campaign import Campaign
 from db.database import Database, retried
 from db.dialects import Now, insert_new
-from db.errors import CampaignMismatch, NoSuchCampaign
+from db.errors import CampaignMismatch
 from db.exports import Export, origin
 from db.names import require_name
 from db.records import UNKNOWN, CampaignRecord, Equipment
@@ -82,7 +82,8 @@ class Ledger:
         assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
             raise CampaignMismatch(
-                f"campaign {name!r} in {self.database.where} is {record.key}, not {key}: choose another --name"
+                f"campaign {name!r} in {self.database.where} is {record.key}, not {key}: give this one another "
+                "name, rename that one with `langford rename`, or use another ledger"
             )
         return record
 
@@ -122,11 +123,7 @@ class Ledger:
     def campaign(self, name: str) -> Campaign:
         """The campaign of that name; raises NoSuchCampaign."""
         with self.database.reading() as connection:
-            record = queries.campaign(connection, name)
-            names = [] if record else [campaign.name for campaign in queries.campaigns(connection)]
-        if record is None:
-            advice = f"it has {', '.join(names)}" if names else "it has none yet: `langford create` makes one"
-            raise NoSuchCampaign(f"no campaign {name!r} in {self.database.where}; {advice}")
+            record = queries.required_campaign(connection, name, self.database.where)
         return Campaign(self.database, record)
 
     def campaigns(self) -> list[Campaign]:

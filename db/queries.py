@@ -33,10 +33,20 @@ def campaign(connection: Connection, name: str) -> CampaignRecord | None:
     return None if row is None else _campaign_of(row)
 
 
+def required_campaign(connection: Connection, name: str, where: str) -> CampaignRecord:
+    """The campaign of that name; raises NoSuchCampaign, which names the ledger ``where``."""
+    record = campaign(connection, name)
+    if record is None:
+        names = ", ".join(known.name for known in campaigns(connection))
+        advice = f"it has {names}" if names else "it has none yet: `langford create` makes one"
+        raise NoSuchCampaign(f"no campaign {name!r} in {where}; {advice}")
+    return record
+
+
 _STILL_THERE = select(Campaign.uuid).where(Campaign.id == bindparam("campaign"))
 
 
-def require_campaign(connection: Connection, campaign: CampaignRecord) -> None:
+def require_undeleted(connection: Connection, campaign: CampaignRecord) -> None:
     """Raises NoSuchCampaign when the campaign was deleted; SQLite gives its number to the next one."""
     if connection.scalar(_STILL_THERE, {"campaign": campaign.campaign_id}) != campaign.uuid:
         raise NoSuchCampaign(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
+from db import queries
 from db.database import Database
 from db.enquiry.read_only import SECONDS, Answer, BadQuery, ask_select
 
@@ -59,18 +61,21 @@ class Question:
     workers: bool = True
 
 
-def ask(
-    database: Database, question: Question, filters: Filters, seconds: float = SECONDS
-) -> AbstractContextManager[Answer]:
+@contextmanager
+def ask(database: Database, question: Question, filters: Filters, seconds: float = SECONDS) -> Iterator[Answer]:
     """Ask a question that has a name, as :func:`db.enquiry.read_only.ask_sql` asks.
 
-    Raises BadQuery when a filter does not apply to it.
+    Raises BadQuery when a filter does not apply to it, and NoSuchCampaign.
     """
+    if filters.campaign is not None:
+        with database.reading() as connection:
+            queries.required_campaign(connection, filters.campaign, database.where)
     asked = question.query.subquery("asked")
     chosen = select(asked).where(*_conditions(question, asked.c, filters)).limit(filters.limit)
     if question.order is not None:
         chosen = chosen.order_by(asked.c[question.order].desc())
-    return ask_select(database, chosen, seconds)
+    with ask_select(database, chosen, seconds) as answer:
+        yield answer
 
 
 def _conditions(question: Question, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:

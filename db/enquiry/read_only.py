@@ -124,11 +124,20 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     }
     before = {limit: raw.setlimit(limit, value) for limit, value in bounds.items()}
     raw.execute("PRAGMA query_only = ON")
-    raw.create_aggregate("exact_sum", 1, _ExactSum)  # type: ignore[arg-type]  # it returns text
+    refused: list[object] = []
+    raw.create_aggregate("exact_sum", 1, lambda: _ExactSum(refused))  # type: ignore[arg-type]  # it returns text
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
     raw.set_authorizer(_authorized)
     try:
         yield
+    except DBAPIError as error:
+        # SQLite itself says only that the function failed.
+        if not refused:
+            raise
+        raise BadQuery(
+            f"exact_sum adds whole numbers in decimal text, and met {refused[0]!r:.40}: give it a column of such "
+            "numbers, or leave the other rows out with WHERE"
+        ) from error
     finally:
         raw.set_authorizer(None)
         raw.set_progress_handler(None, 0)
@@ -145,15 +154,24 @@ def _authorized(action: int, first: str | None, second: str | None, *_: str | No
 
 
 class _ExactSum:
-    """The sum of integers in decimal text, as decimal text: SQLite's own sum would round it."""
+    """The sum of integers in decimal text, as decimal text: SQLite's own sum would round it.
 
-    def __init__(self) -> None:
+    A value that is none is put into the list ``refused``.
+    """
+
+    def __init__(self, refused: list[object]) -> None:
         self._sum: int | None = None
+        self._refused = refused
 
     def step(self, value: object) -> None:
         """Add a value; null adds nothing."""
-        if value is not None:
+        if value is None:
+            return
+        try:
             self._sum = (self._sum or 0) + int(str(value))
+        except ValueError:
+            self._refused.append(value)
+            raise
 
     def finalize(self) -> str | None:
         """The sum; null when there was no value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from jobs.agreement import agreement
 from langford.cli import display
@@ -22,6 +22,7 @@ def print_answer(
     how_to_find: str,
     more: Mapping[str, object] | None = None,
     chosen: str = "",
+    tell: Callable[[object], None] = display.print_json,
 ) -> ExitCode:
     """Print a count with its checks, as text or JSON, and compare it with what is known of it.
 
@@ -31,10 +32,11 @@ def print_answer(
         count: the outcome.
         seconds: the time that it took.
         used: text after the time, like "on 2 cores".
-        as_json: whether to print a JSON object; ``agrees`` in it is true, false or null.
+        as_json: whether to make a JSON object; ``agrees`` in it is true, false or null.
         how_to_find: said when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
+        tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
@@ -53,7 +55,7 @@ def print_answer(
             "kernels": kernel_hash(),
             **comparison.document(),
         }
-        display.print_json(document)
+        tell(document)
     else:
         wrong = "" if comparison.agrees is not False else "WRONG: "
         print(f"{wrong}{problem} = {count.published:,}")

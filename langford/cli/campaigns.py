@@ -154,14 +154,20 @@ def result(
     unconfirmed: bool,
     as_json: bool,
 ) -> None:
-    """Merge finished campaigns, or exported files, and print the count with its checks."""
+    """Merge finished campaigns, or exported files, and print the count with its checks.
+
+    With --json one campaign is an object, and several are a list of objects.
+    """
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
     if unconfirmed and from_files:
         raise click.UsageError("--unconfirmed belongs to campaigns of a ledger: files say nothing of replication")
     if not from_files:
+        counts: list[object] = []
         with Ledger(address) as ledger:
-            codes = [print_result(ledger.campaign(name), as_json, unconfirmed) for name in names]
+            codes = [print_result(ledger.campaign(name), as_json, unconfirmed, counts.append) for name in names]
+        if as_json:
+            display.print_json(counts if len(names) > 1 else counts[0])
         context.exit(max(codes))
     files = [Path(name) for name in names]
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}

@@ -1,6 +1,7 @@
 """Rows as text or bytes: a table for people; CSV, JSON, JSON lines and Parquet for programs.
 
 No number loses a digit: integers beyond 2^53, which readers of JSON round, and exact decimal numbers are text.
+Infinities, which JSON lacks, are null there.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -26,6 +29,10 @@ LARGEST_EXACT = 2**53
 LARGEST_PARQUET = 2**63
 UNBOUNDED = 1_000_000
 """Columns of a table that no terminal shows."""
+
+
+class SameNames(LangfordError):
+    """Columns share a name, and the format would keep one of them only."""
 
 
 class NoParquet(LangfordError):
@@ -67,13 +74,15 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """One JSON object per line."""
+    """One JSON object per line; raises SameNames."""
+    _require_own_names(columns)
     for row in rows:
         yield f"{json.dumps(_object(columns, row))}\n".encode()
 
 
 def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """One JSON array of objects."""
+    """One JSON array of objects; raises SameNames."""
+    _require_own_names(columns)
     separator = "[\n  "
     for row in rows:
         yield f"{separator}{json.dumps(_object(columns, row))}".encode()
@@ -82,7 +91,8 @@ def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A Parquet file; raises NoParquet without pyarrow."""
+    """A Parquet file; raises SameNames, or NoParquet without pyarrow."""
+    _require_own_names(columns)
     require_parquet()
     pyarrow, write_table = load("pyarrow:table"), load("pyarrow.parquet:write_table")
     by_column: list[list[object]] = [[] for _ in columns]
@@ -118,8 +128,28 @@ def _each(rows: Iterable[Row]) -> Iterator[Row]:
     yield from rows
 
 
+def _require_own_names(columns: Sequence[str]) -> None:
+    """Raises SameNames."""
+    name, number = max(Counter(columns).items(), key=lambda item: item[1], default=("", 0))
+    if number > 1:
+        raise SameNames(
+            f"{number} columns are called {name}: give them different names with AS, or choose --format csv"
+        )
+
+
 def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
-    return {name: _exact(value) for name, value in zip(columns, row, strict=True)}
+    return {name: _finite(_exact(value)) for name, value in zip(columns, row, strict=True)}
+
+
+def _finite(value: object) -> object:
+    """The value with null for the numbers that JSON lacks: the infinities, and what is no number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return value
 
 
 def _exact(value: object) -> object:

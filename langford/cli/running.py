@@ -103,13 +103,21 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int 
     return None
 
 
-def print_result(campaign: Campaign, as_json: bool, unconfirmed: bool = False) -> ExitCode:
-    """Merge the results of a campaign and print its count; arguments and errors as :func:`jobs.run.result`."""
+def print_result(
+    campaign: Campaign,
+    as_json: bool,
+    unconfirmed: bool = False,
+    tell: Callable[[object], None] = display.print_json,
+) -> ExitCode:
+    """Merge the results of a campaign and print its count, or ``tell`` it as a JSON object.
+
+    Other arguments and errors: as :func:`jobs.run.result`.
+    """
     count = result(campaign, unconfirmed)
     replication = campaign.replication()
     more = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
     seconds = campaign.progress().seconds
-    return print_campaign_count(campaign.name, campaign.key, count, seconds, as_json, more=more)
+    return print_campaign_count(campaign.name, campaign.key, count, seconds, as_json, more=more, tell=tell)
 
 
 def print_campaign_count(
@@ -120,6 +128,7 @@ def print_campaign_count(
     as_json: bool,
     first: str = "",
     more: Mapping[str, object] | None = None,
+    tell: Callable[[object], None] = display.print_json,
 ) -> ExitCode:
     """Print the count of a campaign with its checks.
 
@@ -128,9 +137,10 @@ def print_campaign_count(
         key: its plan.
         count: its merged count.
         seconds: the computing time of all tasks.
-        as_json: whether to print JSON.
+        as_json: whether to make a JSON object.
         first: what to do before its tasks can be verified, said when the count is wrong.
         more: further fields of the JSON object.
+        tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
@@ -139,4 +149,5 @@ def print_campaign_count(
     if other != key.method:
         find += f", or count with --method {other}"
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **(more or {})}
-    return print_answer(key.problem, key.method, count, seconds, "of computing time", as_json, find, fields)
+    used = "of computing time"
+    return print_answer(key.problem, key.method, count, seconds, used, as_json, find, fields, tell=tell)

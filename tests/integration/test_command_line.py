@@ -193,7 +193,7 @@ def test_two_campaigns_cannot_share_a_name(langford: Run) -> None:
     assert langford("run", "langford", "7", "--name", "mine").returncode == 0
     other = langford("run", "langford", "8", "--name", "mine")
     assert other.returncode == 2
-    assert "choose another --name" in other.stderr
+    assert "give this one another name" in other.stderr
     assert langford("result", "mine").returncode == 0
 
 

@@ -81,6 +81,13 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
         assert (counted["campaign"], counted["count"], counted["agrees"]) == (NAME, str(COUNT), True)
 
 
+def test_several_counts_are_one_document(tell: Tell, campaign: Campaign) -> None:
+    finish(campaign, "a")
+    counted = tell("result", NAME)
+    assert (counted["campaign"], counted["count"]) == (NAME, str(COUNT))
+    assert tell("result", NAME, NAME) == [counted, counted]
+
+
 def test_the_documents_of_tokens(tell: Tell, campaign: Campaign) -> None:
     made = tell("token", NAME, "--role", "reader", "--label", "board")
     assert campaign.role_of(made["token"]) == "reader"

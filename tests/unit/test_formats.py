@@ -13,7 +13,7 @@ from decimal import Decimal
 import pyarrow.parquet
 import pytest
 
-from langford.cli.formats import FORMATS, NoParquet
+from langford.cli.formats import FORMATS, NoParquet, SameNames
 
 COUNT = 2**80 + 1
 COLUMNS = ("name", "value", "small", "share", "when")
@@ -45,6 +45,21 @@ def test_json_keeps_every_digit_as_text(form: str) -> None:
     assert [row["share"] for row in rows] == [0.1, 1e300, None]
     assert rows[1]["name"] == "\x1b[31m=1+1"
     assert text.isascii()
+
+
+def test_what_json_lacks_is_null() -> None:
+    text = made("json", ("a", "b", "c"), [(float("inf"), [float("nan"), 1.5], {"d": float("-inf")})])
+    assert json.loads(text, parse_constant=pytest.fail) == [{"a": None, "b": [None, 1.5], "c": {"d": None}}]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_format_loses_a_column(form: str) -> None:
+    columns, rows = ("a", "b", "a"), [(11, 12, 13)]
+    if form in ("table", "csv"):
+        assert all(number in made(form, columns, rows) for number in (b"11", b"12", b"13"))
+        return
+    with pytest.raises(SameNames, match="2 columns are called a: give them different names"):
+        made(form, columns, rows)
 
 
 def test_parquet_keeps_every_digit_as_text() -> None:

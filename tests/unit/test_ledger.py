@@ -62,7 +62,7 @@ def test_creating_again_finds_the_same(ledger: Ledger, campaign: Campaign) -> No
 
 
 def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
-    with pytest.raises(CampaignMismatch, match="choose another --name"):
+    with pytest.raises(CampaignMismatch, match="give this one another name"):
         ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
     with pytest.raises(NoSuchCampaign, match="it has seven"):
         ledger.campaign("eight")
