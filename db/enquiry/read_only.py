@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Select, text
@@ -125,7 +126,7 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     before = {limit: raw.setlimit(limit, value) for limit, value in bounds.items()}
     raw.execute("PRAGMA query_only = ON")
     refused: list[object] = []
-    raw.create_aggregate("exact_sum", 1, lambda: _ExactSum(refused))  # type: ignore[arg-type]  # it returns text
+    raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
     raw.set_authorizer(_authorized)
     try:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from db import Ledger
 from db.states import TaskState
 from langford.cli import display
+from langford.cli.columns import Column, table, width_of_output
 from langford.cli.options import json_option, ledger_option
-from langford.cli.terminal import plain
 
 
 @click.command(
@@ -33,10 +31,12 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     if as_json:
         display.print_json([asdict(task) for task in records])
         return
-    table = Table("task", "state", "work", "failures", "seconds", "partial result")
-    for task in records:
-        seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
-        table.add_row(
-            str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, plain(task.value or "")
-        )
-    Console().print(table)
+    columns = [
+        Column("task", [str(task.index) for task in records], True),
+        Column("state", [task.state for task in records]),
+        Column("work", [f"{task.work:.3g}" for task in records], True, 4),
+        Column("failures", [str(task.failures) for task in records], True, 2),
+        Column("seconds", ["" if task.seconds is None else f"{task.seconds:.3f}" for task in records], True, 3),
+        Column("partial result", [task.value or "" for task in records], True, 1),
+    ]
+    print("\n".join(table(columns, width_of_output())))

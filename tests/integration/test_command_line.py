@@ -189,6 +189,21 @@ def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
     assert again.stdout == run.stdout
 
 
+@pytest.mark.parametrize("width", ["20", "40", "60", ""])
+def test_a_narrow_list_of_tasks_loses_columns_and_never_a_part(
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    assert langford("run", "langford", "12", "--depth", "12", "--name", "mine").returncode == 0
+    monkeypatch.chdir(tmp_path)
+    whole = {task["value"] for task in json.loads(langford("tasks", "mine", "--json").stdout)}
+    done = CliRunner().invoke(cli, ["tasks", "mine"], env={"COLUMNS": width})
+    head, *rows = done.stdout.splitlines()
+    assert [row.split()[:2] for row in rows] == [[str(index), "done"] for index in range(55)]
+    assert all(len(line) <= int(width or 1000) for line in [head, *rows])
+    assert ("work" in head) == (width in ("60", ""))
+    assert "partial result" not in head or {row.split()[-1] for row in rows} == whole
+
+
 def test_two_campaigns_cannot_share_a_name(langford: Run) -> None:
     assert langford("run", "langford", "7", "--name", "mine").returncode == 0
     other = langford("run", "langford", "8", "--name", "mine")
