@@ -11,12 +11,8 @@ from sqlalchemy import select, update
 
 from db import Database, Ledger
 from db.enquiry import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
-<<<<<<< HEAD
-from db.models import Attempt, Base, Result
-=======
 from db.errors import NoSuchCampaign
-from db.models import Attempt, Base
->>>>>>> ad47355 (One JSON document for several counts; query loses no column, says what exact_sum met, and knows the names of campaigns; a mismatch is worded for import too)
+from db.models import Attempt, Base, Result
 from tests.campaigns import (
     COUNT,
     HOUR,
