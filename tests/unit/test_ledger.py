@@ -3,7 +3,7 @@ histories."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import text
 
-from db import Campaign, Credential, Ledger, Replication
+from db import Campaign, Credential, Lease, Ledger, Replication
 from db.errors import (
     CampaignMismatch,
     ConflictingResults,
@@ -251,18 +251,34 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     assert campaign.progress().rechecks == 0
 
 
-def test_a_recheck_that_fails_waits_for_another_worker(ledger: Ledger, campaign: Campaign) -> None:
-    ledger.enrol("c", "host-c", "1")
+@pytest.mark.parametrize("how", [Campaign.fail, Campaign.die])
+def test_a_recheck_that_fails_waits_for_another_worker(
+    ledger: Ledger, campaign: Campaign, how: Callable[[Campaign, Lease, str], bool]
+) -> None:
+    """However many fail: what is done is never set aside."""
+    for worker in "cde":
+        ledger.enrol(worker, f"host-{worker}", "1")
     campaign.set_recheck_share(1.0)
     finish(campaign, "a")
-    for _ in range(TASKS):
-        [lease] = campaign.lease("b", 1, HOUR)
-        assert campaign.fail(lease, "boom") is False
-    assert not campaign.lease("b", TASKS, HOUR)  # it has failed at each of them
+    for worker in "bcd":
+        leases = campaign.lease(worker, TASKS, HOUR)
+        assert [how(campaign, lease, "boom") for lease in leases] == [False] * TASKS
+        assert not campaign.lease(worker, TASKS, HOUR)  # it has failed at each of them
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     assert campaign.rechecks() == TASKS
-    finish(campaign, "c")
+    finish(campaign, "e")
     assert campaign.results() == TRUE
+
+
+def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:
+    ledger.enrol("gpu", "host", "2", "cuda")
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    for where, worker, paces in ((campaign, "a", [3.0, 5.0, 2.0]), (campaign, "gpu", [0.5]), (other, "a", [9.0])):
+        for lease, pace in zip(where.lease(worker, len(paces), HOUR), paces, strict=True):
+            where.deliver([delivery(lease, TRUE[lease.index], seconds=pace * lease.work)])
+    assert campaign.pace("cpu") == pytest.approx(5.0)
+    assert campaign.pace("cuda") == pytest.approx(0.5)
+    assert (other.pace("cpu"), other.pace("cuda")) == (pytest.approx(9.0), None)
 
 
 @pytest.mark.parametrize("bogus", [2**31, 2**62])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from sqlalchemy import func, select, text, update
 
 from db import Campaign, Export, Ledger, Replication, acceptance
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
-from db.lottery import FEWEST_VALID
+from db.lottery import CONTESTED, FEWEST_VALID
 from db.models import Result, Voter, Witness
 from db.states import EventKind, Role
 from langford.result import Evaluation, PartialResult
@@ -177,6 +178,55 @@ def test_a_confirmation_by_a_worker_that_loses_trust_is_taken_back(ledger: Ledge
     assert campaign.results() == TRUE
 
 
+def test_a_confirmation_by_who_is_trusted_no_more_is_asked_for_again_where_it_was_drawn(
+    ledger: Ledger, campaign: Campaign
+) -> None:
+    finish(campaign, "a")
+    finish(campaign, "b")
+    with ledger.database.writing() as connection:
+        connection.execute(update(Voter).where(Voter.host == "host-b").values(distrusted=1.0))
+        connection.execute(update(Result).where(Result.task_index == 3).values(lot=0.5))
+    for share, drawn in ((0.0, []), (0.5, [*range(3), *range(4, TASKS)]), (0.6, [*range(TASKS)])):
+        campaign.set_recheck_share(share)
+        assert campaign.rechecked_tasks() == drawn
+
+
+def test_rechecks_are_no_more_than_asked_for_and_those_in_doubt_come_first(
+    ledger: Ledger, campaign: Campaign
+) -> None:
+    lies = lie(campaign, "a")
+    judge(campaign, lies[:1])  # the others are those of a liar
+    campaign.question(lies[:1])
+    assert [lease.index for lease in campaign.lease("b", 1, HOUR)] == lies[:1]
+    assert len(campaign.lease("b", 2, HOUR)) == 2
+
+
+def test_a_result_that_is_exchanged_takes_all_that_belongs_to_it(ledger: Ledger, campaign: Campaign) -> None:
+    """Its time and provenance: they would be those of a lie."""
+    ledger.enrol("c", "host-c", "1")
+    wrong, true = replace(forged(0), evaluated=7), TRUE[0]
+    shared = {*Result.__table__.columns.keys()} & {*Witness.__table__.columns.keys()}
+
+    def row(table: type[Result] | type[Witness]) -> dict[str, object]:
+        with ledger.database.reading() as connection:
+            columns = [getattr(table, name) for name in sorted(shared)]
+            query = select(*columns).where(table.task_index == 0).order_by(table.attempt_id).limit(1)
+            return dict(connection.execute(query).mappings().one())
+
+    for number, (worker, result) in enumerate({"a": wrong, "b": true, "c": true}.items()):
+        [lease] = [lease for lease in campaign.lease(worker, TASKS, HOUR) if lease.index == 0]
+        campaign.deliver([delivery(lease, result, 1.0 + number, f'{{"kernels": "{worker}"}}')])
+        campaign.release_worker(worker, "that was all")
+        if worker == "a":
+            with ledger.database.writing() as connection:
+                connection.execute(update(Result).values(accepted=Result.accepted - 60, lot=0.5))
+            lie_told = row(Result)
+        if worker == "b":
+            truth = row(Witness)
+    assert lie_told["value"] != truth["value"]
+    assert (row(Result), row(Witness)) == (truth | {"lot": CONTESTED}, lie_told)
+
+
 @pytest.mark.parametrize("liars", [2, 3, 5])
 def test_liars_do_not_block_the_merge_for_ever(ledger: Ledger, campaign: Campaign, liars: int) -> None:
     """Each tells lies of its own, so that no two agree; honest work and, in ties, the operator end it."""
@@ -261,20 +311,17 @@ class PLAN_OF_ANYTHING:  # noqa: N801 -- stands for a plan
 def test_rechecks_are_found_again_whatever_happens_to_them(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     for deed in ("release", "expire", "fail", "die"):
-        leases = campaign.lease("b", TASKS, -1 if deed == "expire" else HOUR)
+        leases = campaign.lease(start(ledger, "host-b"), TASKS, -1 if deed == "expire" else HOUR)
         assert len(leases) == TASKS, deed
         if deed == "release":
             campaign.release(leases)
         if deed == "fail":
             assert not any(campaign.fail(lease, "boom") for lease in leases)
-            ledger.enrol("b2", "host-b", "1")
-            leases = campaign.lease("b2", TASKS, HOUR)
-            assert len(leases) == TASKS
-            campaign.release(leases)
-            break
+        if deed == "die":
+            assert not any(campaign.die(lease, "killed") for lease in leases)
     with pytest.raises(Unreplicated):
         campaign.results()
-    finish(campaign, "b2")
+    finish(campaign, start(ledger, "host-b"))
     assert campaign.results() == TRUE
 
 
@@ -337,6 +384,19 @@ def test_what_is_said_again_counts_once(ledger: Ledger, campaign: Campaign) -> N
     for _ in range(3):
         assert events(campaign, true_deliveries(again)) == [EventKind.CONFIRMED] * TASKS
     assert campaign.progress().confirmed == campaign.overview().checked.confirmed == TASKS
+
+
+def test_a_confirmation_speaks_for_a_voter_once(ledger: Ledger, campaign: Campaign) -> None:
+    """A good record lets fewer results be drawn: it does not grow by what others do."""
+    ledger.enrol("c", "host-c", "1")
+    late = campaign.lease("c", TASKS, -1)
+    finish(campaign, "a")
+    for worker, leases in (("b", campaign.lease("b", TASKS, HOUR)), ("c", late)):
+        assert set(events(campaign, true_deliveries(leases))) == {EventKind.CONFIRMED}
+        with ledger.database.reading() as connection:
+            valid = dict(connection.execute(select(Voter.host, Voter.valid)).all())
+        confirmed = {"host-a", "host-b", f"host-{worker}"}
+        assert {host: number for host, number in valid.items() if number} == dict.fromkeys(confirmed, TASKS)
 
 
 def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign) -> None:

@@ -23,12 +23,12 @@ def campaign(ledger: Ledger) -> Campaign:
     return made
 
 
-def dies(campaign: Campaign, worker: str, index: int) -> bool | None:
+def dies(campaign: Campaign, worker: str, index: int, reason: str = "killed by SIGSEGV") -> bool | None:
     """Let the process of a worker die on a task; whether it was set aside, None when the worker does not get it."""
     leases = {lease.index: lease for lease in campaign.lease(worker, TASKS, HOUR)}
     deadly = leases.pop(index, None)
     campaign.release(leases.values())
-    return None if deadly is None else campaign.die(deadly, "killed by SIGSEGV")
+    return None if deadly is None else campaign.die(deadly, reason)
 
 
 def reasons(campaign: Campaign) -> list[tuple[int, str]]:
@@ -45,8 +45,8 @@ def reasons(campaign: Campaign) -> list[tuple[int, str]]:
 def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> None:
     rest = campaign.lease("one", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in rest}).pop()
-    assert [dies(campaign, "two", index) for _ in range(4)] == [False, False, True, None]
-    assert reasons(campaign) == [(index, "3 worker processes died on it, on host (last: killed by SIGSEGV)")]
+    assert [dies(campaign, "two", index, f"death {k}") for k in (1, 2, 3, 4)] == [False, False, True, None]
+    assert reasons(campaign) == [(index, "3 worker processes died on it, on host (last: death 3)")]
     assert {task.failures for task in campaign.task_records()} == {0}
     assert campaign.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
     assert campaign.reopen() == 1
@@ -62,21 +62,25 @@ def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: 
 
 
 def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
-    largest = campaign.lease("one", 1, HOUR)[0]
-    campaign.die(largest, "killed")
-    assert largest.index not in {lease.index for lease in campaign.lease("two", TASKS, HOUR)}
-    assert [lease.index for lease in campaign.lease("one", TASKS, HOUR)] == [largest.index]
+    deadly = campaign.lease("one", 2, HOUR)
+    for lease in deadly:
+        campaign.die(lease, "killed")
+    granted = campaign.lease("two", TASKS, HOUR)
+    assert not {lease.index for lease in deadly} & {lease.index for lease in granted}
+    # One at a time: a process that dies takes what it holds besides with it.
+    assert [len(campaign.lease("one", TASKS, HOUR)) for _ in range(3)] == [1, 1, 0]
 
 
-def test_where_there_are_two_hosts_it_must_kill_on_both(campaign: Campaign) -> None:
-    present, *_ = campaign.lease("elsewhere", TASKS - 1, HOUR)
+def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -> None:
+    [third] = campaign.lease("third", 1, HOUR)
+    present, *_ = campaign.lease("elsewhere", TASKS - 2, HOUR)
     index = ({*range(TASKS)} - {task.index for task in campaign.task_records("leased")}).pop()
     assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
-    assert dies(campaign, "elsewhere", index) is True
+    assert dies(campaign, "elsewhere", index, "the last death") is True
     assert reasons(campaign) == [
-        (index, "4 worker processes died on it, on another-host, host (last: killed by SIGSEGV)")
+        (index, "4 worker processes died on it, on another-host, host (last: the last death)")
     ]
-    assert campaign.renew([present], HOUR)
+    assert campaign.renew([present, third], HOUR) == {present.attempt, third.attempt}
 
 
 def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campaign) -> None:
