@@ -13,8 +13,9 @@ import pytest
 
 from db import Export, Ledger
 from jobs import exchange
+from jobs.confirmation import Confirmation
 from langford.arithmetic.residue import residue
-from langford.methods import PlanKey, plan_of
+from langford.methods import Count, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.command_line import COMMAND, ENVIRONMENT, Run
@@ -80,6 +81,24 @@ def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
     assert first - second == 1
     text = langford("confirm", "eight")
     assert (text.returncode, "confirmed:" in text.stdout) == (4, False)
+
+
+@pytest.mark.parametrize(
+    ("problem", "count", "agrees", "words"),
+    [
+        (PROBLEM, 150, True, "confirmed: polyphase and shifted give the same count"),
+        (PROBLEM, 151, False, "not with what is known: DIFFERS"),
+        (Problem.hooked_langford(10), 6824, True, "confirmed: polyphase and shifted"),  # nothing is published
+    ],
+)
+def test_two_counts_that_agree_must_agree_with_what_is_known(
+    problem: Problem, count: int, agrees: bool, words: str
+) -> None:
+    both = Count(2 * count, count, 1, 1, ())
+    keys = [(method, PlanKey(problem, method, 4)) for method in ("polyphase", "shifted")]
+    confirmation = Confirmation(problem, keys[0], keys[1], (both, both))
+    assert confirmation.agrees is confirmation.document()["agrees"] is agrees
+    assert words in confirmation.words
 
 
 def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from db import Export, read_export
 from jobs.agreement import agreement
 from langford.arithmetic.residue import residue
+from langford.estimation import Estimate
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.command_line import Run
@@ -92,6 +93,14 @@ def test_an_estimate_refutes_what_is_far_from_it() -> None:
     assert agreement(Problem.langford(9), 0).agrees is True
     few = agreement(Problem.langford(27, 3), 7)
     assert (few.agrees, few.estimate, "nothing" in few.words) == (None, None, True)
+
+
+@pytest.mark.parametrize("fruitful", [999, 1000])
+def test_an_estimate_from_few_walks_refutes_nothing(fruitful: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its standard error would look small."""
+    estimated = Estimate(1e6, 1e3, 20_000, fruitful)
+    monkeypatch.setattr("langford.estimation.estimate", lambda problem, walks: estimated)
+    assert agreement(Problem.hooked_langford(13), 7).agrees is (None if fruitful < 1000 else False)
 
 
 def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run, wrong_file: Path) -> None:

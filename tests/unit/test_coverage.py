@@ -44,6 +44,19 @@ def test_named_tasks_prove_nothing_about_the_others() -> None:
     assert "probability 0.333" in Coverage(3, 9, 9, 0.3, 1).proof
 
 
+def test_tasks_without_a_result_are_not_proved() -> None:
+    """To have compared all that is done is not to have compared every task."""
+    assert "every task" not in Coverage(9, 9, 12, 0.7, 1).proof
+    assert "probability 1" in Coverage(9, 9, 12, 0.7, 1).proof
+    assert "nothing about the others" in Coverage(9, 9, 12, 0.7, None).proof
+
+
+def test_a_proof_speaks_of_no_more_wrong_tasks_than_there_are() -> None:
+    assert "wrong ones" not in Coverage(3, 10, 10, 0.3, 1).proof
+    assert Coverage(3, 11, 11, 0.3, 1).proof.endswith(", 10 wrong ones with 1")
+    assert Coverage(1, 101, 101, 0.01, 1).proof.endswith(", 10 wrong ones with 0.099, 100 wrong ones with 0.99")
+
+
 def test_results_of_other_kernels_are_counted() -> None:
     result = PartialResult(0, 0, 0, 0)
     here = f'{{"kernels": "{kernel_hash()}", "device": "cpu"}}'

@@ -21,7 +21,7 @@ from db.errors import (
     UntrustedResults,
     WorkerDistrusted,
 )
-from db.states import EventKind, Outcome, TaskState
+from db.states import EventKind, Outcome, Role, TaskState
 from langford.arithmetic.residue import residue
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -368,6 +368,12 @@ def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campa
     assert hash(again) == hash(campaign)
     assert again.recheck_share == 0.25
     assert again != ledger.create_campaign("other", KEY, PLAN.work.tolist())
+
+
+def test_a_long_label_of_a_token_is_cut(campaign: Campaign) -> None:
+    campaign.new_token(Role.READER, label="the dashboard in the hall " * 9)
+    [kept] = campaign.tokens()
+    assert kept.label == ("the dashboard in the hall " * 9)[:100]
 
 
 class PostgresHistories(Histories):

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.methods import METHODS, default_method, find_method, merge
+from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -57,7 +59,7 @@ def test_a_flipped_bit_is_noticed(method: str, data: st.DataObject, bit: int) ->
         PLANS[method].expectation(index).check(wrong)
 
 
-@given(st.sampled_from(["polyphase", "godfrey"]), st.data())
+@given(st.sampled_from(["polyphase", "godfrey", "miller", "regular"]), st.data())
 def test_a_consistent_forgery_fails_the_zero_bits(method: str, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
     expectation = PLANS[method].expectation(index)
@@ -65,6 +67,43 @@ def test_a_consistent_forgery_fails_the_zero_bits(method: str, data: st.DataObje
     value = RESULTS[method][index].value + (1 << expectation.zero_bits - 1)
     with pytest.raises(CheckFailed, match="zero bits"):
         expectation.check(PartialResult(index, value, residue(value), 1))
+
+
+def test_godfreys_partial_sums_end_in_the_zero_bits_of_their_points() -> None:
+    """One for each sign that runs freely, and those of the prefixes for which the task stands."""
+    plan = PLANS["godfrey"]
+    assert isinstance(plan, GodfreyPlan)
+    for index in plan.tasks:
+        points = plan.weight(index) << len(plan.inner_places)
+        assert plan.expectation(index).zero_bits == trailing_zeros(points)
+
+
+def test_arrangements_without_mirror_images_may_be_odd() -> None:
+    for problem in (Problem.hooked_langford(5), Problem.langford(9, 3)):
+        assert METHODS["miller"].plan(problem, 1).expectation(0).zero_bits == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_checks_of_a_count_say_how_many_zero_bits_all_sums_have(method: str) -> None:
+    promised = [PLANS[method].expectation(index).zero_bits for index in PLANS[method].tasks]
+    [said] = [check for check in merge(PLANS[method], RESULTS[method]).checks if "zero bits" in check]
+    assert said == (
+        f"every partial sum ends in the {min(promised)} or more zero bits that it must"
+        if any(promised)
+        else "no zero bits to check: this sum forces none"
+    )
+
+
+def test_a_search_without_zero_bits_does_not_speak_of_them() -> None:
+    plan = METHODS["miller"].plan(Problem.hooked_langford(6), 1)
+    assert not any("zero bits" in check for check in merge(plan, map(plan.evaluate, plan.tasks)).checks)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_largest_tasks_come_first(method: str) -> None:
+    order = PLANS[method].largest_first()
+    work = PLANS[method].work[order].tolist()
+    assert (sorted(order), work) == ([*PLANS[method].tasks], sorted(work, reverse=True))
 
 
 def test_a_forgery_that_passes_the_task_checks_fails_the_merge() -> None:

@@ -10,7 +10,15 @@ import pytest
 from db import Standing
 from jobs.farm.client import ServerAway
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
-from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from slurm.errors import (
+    AnotherKeeper,
+    BadScript,
+    NoSlurm,
+    PasswordInScript,
+    SchedulerSilent,
+    SubmissionRefused,
+    WorkersEndAtOnce,
+)
 from slurm.lock import held
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -45,6 +53,17 @@ def test_the_script_of_a_reservation() -> None:
 def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
     with pytest.raises(BadScript):
         build()
+
+
+@pytest.mark.parametrize("place", ["setup", "option", "command"])
+def test_no_part_of_a_script_shows_a_password(place: str) -> None:
+    secret = "postgresql://ada:secret@host/records"
+    setup = [f"export LANGFORD_LEDGER={secret}"] if place == "setup" else []
+    extra = (f"--export=LANGFORD_LEDGER={secret}",) if place == "option" else ()
+    command = [*WORK, "--ledger", secret] if place == "command" else WORK
+    with pytest.raises(PasswordInScript) as raised:
+        array_script("name", 1, Resources(600, extra=extra), LOGS, command, setup)
+    assert "secret" not in str(raised.value)
 
 
 class Cluster:
@@ -144,6 +163,24 @@ def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
     with pytest.raises(WorkersEndAtOnce, match="read their logs"):
         replace_for_ever()
     assert len(cluster.sizes) < 10
+
+
+def test_the_same_trouble_after_a_success_is_said_again() -> None:
+    said, standings = list[str](), [ServerAway("no answer"), None, ServerAway("no answer")]
+
+    def standing() -> Standing:
+        trouble = standings.pop(0)
+        if trouble is not None:
+            raise trouble
+        return Standing({"ready": 2}, {})
+
+    def stop() -> str | None:
+        return None if standings else "SIGTERM"
+
+    cluster = Cluster()
+    cluster.present = 2
+    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, said.append, stop).run() == "SIGTERM"
+    assert said == ["no answer; asking again"] * 2
 
 
 @pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])

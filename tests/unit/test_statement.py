@@ -1,0 +1,51 @@
+"""Statements about verifications: what was found, and what a file of another origin is."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.recomputation import Comparison
+from jobs.statement import FORMAT, BadStatement, Statement, statement_of
+from jobs.verify import Coverage
+from langford.devices import CPU
+
+PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}
+COVERAGE = Coverage(2, 4, 5, 0.5, 7)
+
+
+def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE) -> Statement:
+    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {})
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "agrees", "outcome"),
+    [
+        ([Comparison(0, 5, 5), Comparison(3, 7, 7)], True, "all 2 recomputed values agree"),
+        ([Comparison(0, 5, 5), Comparison(3, 7, 8)], False, "1 of 2 tasks differ: 3"),
+        ([Comparison(0, 5, 6), Comparison(3, None, None)], False, "1 of 1 tasks differ: 0"),
+        ([Comparison(3, None, None)], None, "all 0 recomputed values agree"),
+    ],
+)
+def test_the_outcome_is_that_of_the_comparisons(
+    comparisons: list[Comparison], agrees: bool | None, outcome: str
+) -> None:
+    """Where nothing was compared, nothing agrees."""
+    statement = stated(*comparisons)
+    assert statement.document["agrees"] is agrees
+    assert f"Outcome: {outcome}" in statement.words
+
+
+def test_the_numbers_say_what_the_sample_proves() -> None:
+    assert stated().document["coverage"]["finds_one_wrong"] == pytest.approx(0.5)
+    assert stated(coverage=Coverage(2, 4, 4, 0.5, None)).document["coverage"]["finds_one_wrong"] is None
+    assert stated().document["not_verified"] == "the other 3 tasks"
+    assert (
+        stated(coverage=Coverage(4, 4, 4, 1.0, 7)).document["not_verified"] == "nothing of the tasks was left out"
+    )
+
+
+def test_a_statement_of_another_format_is_not_read() -> None:
+    statement = stated(Comparison(0, 5, 6))
+    assert Statement.from_text(statement.to_text()) == statement
+    with pytest.raises(BadStatement, match="use the version that wrote it"):
+        Statement.from_text(statement.to_text().replace(FORMAT, "langford verification 2"))
