@@ -22,9 +22,9 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from db import Campaign, Credential, Export, Lease, Ledger, replication
+from db import Campaign, Credential, Export, Lease, Ledger, models, replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
@@ -77,7 +77,8 @@ class Histories(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.ledger = Ledger(fresh_database(self.database, Path(self.folder.name)), create=True)
-        self.campaign = self.connected(new_campaign(self.ledger, workers=""))
+        new_campaign(self.ledger, workers="")
+        self.campaign: Any = None
         self.states: dict[int, TaskState] = dict.fromkeys(range(TASKS), TaskState.READY)
         self.outcomes: dict[int, Outcome | None] = {}
         self.done: set[int] = set()
@@ -114,8 +115,13 @@ class Histories(RuleBasedStateMachine):
         liars=st.integers(0, LIARS),
         collude=st.booleans(),
         shared=st.sampled_from(["nothing", "host", "token"]),
+        secret=st.integers(0, 2**32).map(str),
     )
-    def choose(self, share: float, liars: int, collude: bool, shared: str) -> None:
+    def choose(self, share: float, liars: int, collude: bool, shared: str, secret: str) -> None:
+        with self.ledger.database.writing() as connection:
+            # The same lots are drawn when a history is repeated.
+            connection.execute(update(models.Campaign).values(secret=secret))
+        self.campaign = self.connected(self.ledger.campaign(NAME))
         self.campaign.set_recheck_share(share)
         for number in range(HONEST):
             self.machine(f"honest-{number}")
