@@ -106,6 +106,9 @@ def test_what_was_contested_must_stay_confirmed() -> None:
     lost = rule([held, replace(vote(1, "x"), trusted=False), replace(vote(2, "y"), trusted=False)])
     assert lost.doubt is Doubt.QUESTION
     assert rule([held, vote(1, "x")]).doubt is None
+    nobody_left = [replace(held, trusted=False), replace(vote(1, "x"), trusted=False)]
+    assert rule(nobody_left).doubt is Doubt.QUESTION
+    assert rule([replace(nobody_left[0], lot=0.5), nobody_left[1]]).doubt is None  # it waits for its voter's sake
 
 
 def test_who_says_two_things_says_nothing() -> None:
@@ -120,6 +123,8 @@ def test_questioned_results_are_no_votes() -> None:
     assert rule(old).doubt is Doubt.QUESTION
     fresh = rule([*old, vote(3, "y")])
     assert (fresh.held.value, fresh.doubt, fresh.refuted) == ("y", None, frozenset())
+    contested = rule([replace(old[0], lot=CONTESTED), vote(3, "x")])  # what was said before counts no more
+    assert (contested.held.voter_id, contested.doubt, contested.lot) == (3, None, 0.5)
 
 
 @given(votes=VOTES.filter(bool), later=st.integers(0, 6))
