@@ -101,6 +101,11 @@ def test_a_tie_goes_to_the_operator() -> None:
     assert (later.held.value, later.refuted & {99, 100}) == ("x", set())
 
 
+def test_a_third_value_breaks_no_tie() -> None:
+    assert rule([vote(number, value) for number, value in enumerate("xxyyz")]).doubt is Doubt.TIE
+    assert rule([vote(number, value) for number, value in enumerate("xxyz")]).refuted == {2, 3}
+
+
 def test_what_was_contested_must_stay_confirmed() -> None:
     held = replace(vote(0, "x"), lot=CONTESTED)
     lost = rule([held, replace(vote(1, "x"), trusted=False), replace(vote(2, "y"), trusted=False)])
