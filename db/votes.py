@@ -125,8 +125,8 @@ def rule(votes: Sequence[Vote]) -> Ruling:
             asked_enough = strength(said) >= MOST_VOTES
             return Ruling(accepted, None, accepted.lot, Doubt.TIE if asked_enough else Doubt.CONFLICT)
     supporters = _for(said, best)
-    held = _first(supporters or _for(counting, best), accepted)
-    pair = _independent_pair(supporters, held)
+    held = (supporters or _for(counting, best))[0]  # the accepted one where it supports this value
+    pair = _independent_pair(supporters)
     if pair is not None:
         held = pair[0]
     return Ruling(
@@ -141,7 +141,7 @@ def rule(votes: Sequence[Vote]) -> Ruling:
 
 def _by_verdict(counting: Sequence[Vote], verdict: Vote) -> Ruling:
     supporters = _for([vote for vote in counting if vote.kind is VoterKind.WORKER], verdict.value)
-    held = _first(supporters or [verdict], counting[0])
+    held = supporters[0] if supporters else verdict
     return Ruling(
         held,
         verdict.voter_id,
@@ -165,14 +165,9 @@ def _for(votes: Sequence[Vote], value: str) -> list[Vote]:
     return [vote for vote in votes if vote.value == value]
 
 
-def _first(votes: Sequence[Vote], preferred: Vote) -> Vote:
-    return preferred if preferred in votes else votes[0]
-
-
-def _independent_pair(votes: Sequence[Vote], preferred: Vote) -> tuple[Vote, Vote] | None:
-    """Two independent votes, the preferred one among them if possible; None when there are no two."""
-    ordered = sorted(votes, key=lambda vote: vote != preferred)
-    return next((pair for pair in combinations(ordered, 2) if pair[0].is_independent_of(pair[1])), None)
+def _independent_pair(votes: Sequence[Vote]) -> tuple[Vote, Vote] | None:
+    """Two independent votes, the first one among them if possible; None when there are no two."""
+    return next((pair for pair in combinations(votes, 2) if pair[0].is_independent_of(pair[1])), None)
 
 
 def _others(counting: Sequence[Vote], value: str) -> frozenset[int]:

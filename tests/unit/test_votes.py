@@ -101,6 +101,14 @@ def test_a_tie_goes_to_the_operator() -> None:
     assert (later.held.value, later.refuted & {99, 100}) == ("x", set())
 
 
+def test_a_verdict_speaks_for_workers_alone() -> None:
+    file, verdict = vote(0, "x", kind=VoterKind.IMPORT), vote(9, "x", kind=VoterKind.OPERATOR)
+    ruling = rule([file, vote(1, "x"), vote(2, "y"), verdict])
+    assert (ruling.held.voter_id, ruling.valid, ruling.refuted) == (1, {1}, {2})
+    unsupported = rule([file, verdict])
+    assert (unsupported.held, unsupported.valid, unsupported.lot) == (verdict, frozenset(), 0.5)
+
+
 def test_a_third_value_breaks_no_tie() -> None:
     assert rule([vote(number, value) for number, value in enumerate("xxyyz")]).doubt is Doubt.TIE
     assert rule([vote(number, value) for number, value in enumerate("xxyz")]).refuted == {2, 3}
@@ -119,6 +127,7 @@ def test_what_was_contested_must_stay_confirmed() -> None:
 def test_who_says_two_things_says_nothing() -> None:
     twice = [vote(0, "x", "h", "t"), vote(1, "y", "h", "t")]
     assert rule(twice).doubt is Doubt.CONFLICT
+    assert rule([*twice, vote(2, "y")]).doubt is Doubt.CONFLICT  # one vote decides nothing
     ruling = rule([*twice, vote(2, "y"), vote(3, "y")])
     assert (ruling.held.value, ruling.refuted) == ("y", {0})
 
