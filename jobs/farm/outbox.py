@@ -186,7 +186,7 @@ class Outbox:
         """Move the files of a dead worker, whose lock is held, and remove its folder."""
         if folder.is_dir():
             for file in sorted(folder.iterdir()):
-                if file.name.endswith(SUFFIX) and not file.name.startswith("."):
+                if file.name.endswith(SUFFIX):
                     file.replace(self.folder / file.name)
                 else:
                     file.unlink()  # half of a file, from the moment of a crash

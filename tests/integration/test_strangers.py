@@ -212,6 +212,13 @@ def test_the_oldest_idle_stranger_makes_room() -> None:
     assert others[-1].open
 
 
+def test_strangers_hold_no_more_than_they_may() -> None:
+    connections = Connections(strangers=3, per_address=1, proxies=["proxy"])
+    wires = [Wire("proxy") for _ in range(4)]
+    assert [connections.opened(wire) for wire in wires] == [False, False, False, True]
+    assert [wire.open for wire in wires] == [False, True, True, True]
+
+
 def test_all_connections_are_limited() -> None:
     connections = Connections(strangers=6, per_address=3)
     connections.most = 3

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from db import Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.models import Event
 from db.states import EventKind
 from jobs import exchange
 from jobs.run import result as result_of
@@ -61,6 +63,20 @@ def test_what_is_written_is_read(
     assert read_export(file) == export
     shuffled = replace(export, results=results[::-1])
     assert shuffled.to_bytes() == export.to_bytes()
+
+
+def test_an_import_notes_the_file_and_its_checksum(ledger: Ledger, tmp_path: Path) -> None:
+    """By its name, without what a terminal or a database takes for something else."""
+    file = written(tmp_path, export_of(TRUE), "from ada\x1b[2J.gz")
+    exchange.take(ledger, file)
+    exchange.take_export(ledger, export_of(TRUE, seconds=0.5))
+    with ledger.database.reading() as connection:
+        details = list(
+            connection.scalars(select(Event.detail).where(Event.kind == EventKind.IMPORT).order_by(Event.id))
+        )
+    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert f"come from from ada?[2J.gz, SHA-256 {checksum}, imported by " in details[0]
+    assert "come from no file, imported by " in details[1]
 
 
 def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path) -> None:

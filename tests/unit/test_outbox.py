@@ -13,6 +13,7 @@ import pytest
 from db import Credential, Delivery, Standing
 from jobs.farm import envelope, wire
 from jobs.farm.outbox import Outbox
+from jobs.farm.quarantine import Quarantine
 from jobs.farm.wire import CampaignInfo
 from jobs.identity import Identity
 from langford.result import PartialResult
@@ -66,12 +67,16 @@ def test_what_is_kept_is_there_until_it_is_removed(machine: Machine) -> None:
         outbox.put(each)
     assert sorted(outbox.waiting(), key=lambda each: each.attempt) == kept
     assert outbox.attempts == {7, 12}
+    assert (outbox.count, outbox.left_behind) == (2, True)
     assert outbox.folder.parent == machine.root / CAMPAIGN
+    for folder in (outbox.folder, outbox.folder.parent):
+        assert folder.stat().st_mode & 0o077 == 0  # who reads a nonce can deliver in its name
     outbox.remove(kept[0])
     outbox.remove(kept[0])
     assert outbox.waiting() == kept[1:]
     assert outbox.attempts == {12}
     outbox.remove(kept[1])
+    assert (outbox.count, outbox.left_behind) == (0, False)
     outbox.close()
     assert not list(machine.root.iterdir())
     assert not machine.said
@@ -110,7 +115,7 @@ def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) ->
         outbox.put(delivery(Credential(number, "n"), TRUE[number]))
     die(dead)
     die(elsewhere)
-    (dead.folder / ".half-a-file").write_text("{")
+    (dead.folder / ".7.n.result.json.4711").write_text("{")  # half a file, see replace_file
     heir = machine.outbox()
     assert heir.waiting() == [delivery(Credential(1, "n"), TRUE[1])]
     assert not dead.folder.exists()
@@ -129,7 +134,7 @@ def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) ->
         lambda content: content[:20],
         lambda content: b"\xff",
         lambda content: b"[" * 50_000,
-        lambda content: b"x" * 200_000,
+        lambda content: content + b" " * 100_000,
         lambda content: content.replace(LEDGER.encode(), OTHER.encode()),
         lambda content: content.replace(CAMPAIGN.encode(), OTHER.encode()),
         lambda content: content.replace(b'"depth": 8', b'"depth": 9'),
@@ -154,6 +159,35 @@ def test_a_file_that_is_something_else_goes_to_the_quarantine(
     for _ in range(2):
         assert outbox.waiting() == [wanted]
     assert len(machine.quarantined()) == len(machine.said) == 1
+
+
+def test_a_file_that_cannot_be_moved_is_named_once_and_not_sent(machine: Machine) -> None:
+    outbox = machine.outbox()
+    (outbox.folder / "7.result.json").write_text("{")
+    (machine.root / "quarantine").touch()  # no folder
+    for _ in range(2):
+        assert outbox.waiting() == []
+    [remark] = machine.said
+    assert "7.result.json is not sent" in remark
+    assert "delete it" in remark
+
+
+def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(machine: Machine) -> None:
+    outbox = machine.outbox()
+    name = "7".rjust(228, "0") + ".result.json"  # its place has room for this name, not for a longer one
+    (outbox.folder / name).write_text("{")
+    assert outbox.waiting() == []
+    [kept] = (machine.root / "quarantine").iterdir()
+    assert kept.name.endswith(name)
+    assert kept.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_is_gone_leaves_no_reason(machine: Machine) -> None:
+    """Another worker was faster."""
+    machine.outbox()
+    Quarantine(machine.root, machine.said.append).take(machine.root / "7.result.json", "it is wrong")
+    assert not list((machine.root / "quarantine").iterdir())
+    assert not machine.said
 
 
 def test_things_that_are_no_files(machine: Machine) -> None:
