@@ -117,7 +117,7 @@ def rule(votes: Sequence[Vote]) -> Ruling:
     said = _consistent(vote for vote in counting if vote.kind is VoterKind.WORKER)
     values = {vote.value for vote in counting}
     strengths = {value: strength(_for(said, value)) for value in values}
-    best = max(values, key=lambda value: (strengths[value], value == accepted.value))
+    best = max(values, key=strengths.__getitem__)
     if len(values) > 1:
         contested = True
         runner_up = max(strengths[value] for value in values if value != best)
