@@ -152,6 +152,20 @@ class Problem:
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
         return f"differences-{listed}-over-{self.places}{copies}{empty}"
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The problem as arguments of ``langford run``.
+
+        >>> Problem.named("skolem", 9, 3).arguments
+        ('skolem', '9', '--copies', '3')
+        """
+        copies = () if self.copies == 2 else ("--copies", str(self.copies))
+        if self.variant != DIFFERENCES:
+            return self.variant, str(self.n), *copies
+        empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
+        differences = ",".join(map(str, self.differences))
+        return "--differences", differences, "--places", str(self.places), *empty, *copies
+
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
             return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"

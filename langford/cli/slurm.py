@@ -218,14 +218,11 @@ def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable
         )
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
     campaign = Ledger(address).campaign(name)
-    key, problem = campaign.key, campaign.problem
+    key = campaign.key
     command = [
         *LANGFORD,
         "run",
-        problem.variant,
-        str(problem.n),
-        "--copies",
-        str(problem.copies),
+        *campaign.problem.arguments,
         "--method",
         key.method,
         "--depth",
