@@ -13,6 +13,7 @@ from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script,
 from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.lock import held
 
+NAME = "langford-27-polyphase-16"
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOGS = Path("/home/ada/slurm-logs/langford-27-polyphase-16")
 WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/langford-27-polyphase-16"]
@@ -21,7 +22,7 @@ WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/lan
 def test_the_script_of_an_array() -> None:
     resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
     command = [*WORK, "--token-file", "/home/ada/my token", "--time-limit", str(resources.working_seconds)]
-    text = array_script("langford-27-polyphase-16", 256, resources, LOGS, command, ["module load cuda"])
+    text = array_script(NAME, 256, resources, LOGS, command, ["module load cuda"])
     assert text == (GOLDEN / "array.sbatch").read_text()
 
 
@@ -39,12 +40,56 @@ def test_the_script_of_a_reservation() -> None:
         lambda: array_script("name", 1, Resources(600, extra=("mem=2G",)), LOGS, WORK),
         lambda: array_script("name", 1, Resources(600, extra=("--mem=2G\nrm -rf /",)), LOGS, WORK),
         lambda: array_script("name", 1, Resources(600), Path("/home/ada/my logs"), WORK),
+        lambda: array_script("name", 1, Resources(600), LOGS, WORK, ["module load cuda\n#SBATCH --array=0-3"]),
         lambda: Resources(120).working_seconds,
     ],
 )
 def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
     with pytest.raises(BadScript):
         build()
+
+
+OWN = [
+    ("--job-name=other", "job-name", "leave it out"),
+    ("--job=other", "job-name", "leave it out"),
+    ("--job-name other", "job-name", "leave it out"),
+    ("-J", "job-name", "leave it out"),
+    ("-Jother", "job-name", "leave it out"),
+    ("--mem=2G --job-name=other", "job-name", "leave it out"),
+    ("--mem=2G '-J' other", "job-name", "leave it out"),
+    ("--array=0-3", "array", "--max-queued"),
+    ("--arr=0-3", "array", "--max-queued"),
+    ("-a0-3", "array", "--max-queued"),
+    ("--time=5", "time", "--time"),
+    ("-t 5", "time", "--time"),
+    ("--output=log", "output", "--logs"),
+    ("--cpus-per-task=2", "cpus-per-task", "--cpus"),
+    ("-Mfar", "clusters", "SLURM_CLUSTERS"),
+    ("--no-requeue", "no-requeue", "leave it out"),
+    ("--wait", "wait", "leave it out"),
+]
+
+
+@pytest.mark.parametrize(("option", "name", "instead"), OWN, ids=[option for option, _, _ in OWN])
+def test_an_option_that_is_set_already_is_refused(option: str, name: str, instead: str) -> None:
+    with pytest.raises(BadScript, match=f"^--{name} of sbatch is refused in .*: .*{instead}"):
+        array_script("name", 1, Resources(600, extra=("--mem=2G", option)), LOGS, WORK)
+
+
+@pytest.mark.parametrize("option", ["-n4", "--mem=2G -n 4", "--", "--comment='open"])
+def test_an_option_that_cannot_be_read_is_refused(option: str) -> None:
+    with pytest.raises(BadScript, match=r"write the whole option|close the quote"):
+        array_script("name", 1, Resources(600, extra=(option,)), LOGS, WORK)
+
+
+def test_other_options_are_taken() -> None:
+    extra = ("--mem=2G", "--ntasks=4", "--comment='-J and --array'", "--time-min=5", "--exclude n1", "--nice=-5")
+    text = array_script("name", 1, Resources(600, extra=extra), LOGS, WORK)
+    assert all(f"#SBATCH {option}\n" in text for option in extra)
+    reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun"], WORK)
+    assert "#SBATCH --requeue\n" in reserved
+    with pytest.raises(BadScript, match=r"--job-name of sbatch is refused.*give --name NAME"):
+        reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun"], WORK)
 
 
 class Cluster:
@@ -187,12 +232,22 @@ def test_one_keeper_per_queue(tmp_path: Path) -> None:
         pass
 
 
-def test_commands_answer_with_their_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def command(name: str, text: str) -> None:
+Command = Callable[[str, str], None]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Make a command with the text of a shell script; there are no others."""
+
+    def made(name: str, text: str) -> None:
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
 
     monkeypatch.setenv("PATH", str(tmp_path))
+    return made
+
+
+def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     with pytest.raises(NoSlurm, match="no squeue here"):
         SlurmScheduler().elements("name")
     command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
