@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, Sub
 from slurm.lock import held
 
 NAME = "langford-27-polyphase-16"
+JOBS = f"{NAME}-1f2e3d4c"
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOGS = Path("/home/ada/slurm-logs/langford-27-polyphase-16")
 WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/langford-27-polyphase-16"]
@@ -265,3 +268,85 @@ def test_commands_answer_with_their_exit_codes(command: Command) -> None:
         SlurmScheduler().submit("#!/bin/bash\n")
     command("scontrol", "echo 'MaxArraySize            = 64'")
     assert SlurmScheduler().largest_array() == 64
+
+
+HARMLESS = {
+    "SBATCH_ACCOUNT": "records",
+    "SBATCH_MEM_PER_NODE": "2G",
+    "SBATCH_EXPORT": "ALL",
+    "SLURM_CLUSTERS": "far",
+    "SQUEUE_ALL": "1",
+    "LANGFORD_TOKEN": "t",
+}
+HARMFUL = {
+    "SBATCH_JOB_NAME": "other",
+    "SBATCH_ARRAY_INX": "0-999",
+    "SBATCH_TIMELIMIT": "1",
+    "SBATCH_SIGNAL": "KILL",
+    "SBATCH_OUTPUT": "/dev/null",
+    "SBATCH_ERROR": "/dev/null",
+    "SBATCH_OPEN_MODE": "truncate",
+    "SBATCH_NO_REQUEUE": "1",
+    "SBATCH_WAIT": "1",
+    "SBATCH_PARTITION": "another",  # than the script's
+}
+FILTERS = {
+    "SQUEUE_FORMAT": "%j",
+    "SQUEUE_FORMAT2": "jobid",
+    "SQUEUE_NAMES": "other",
+    "SQUEUE_STATES": "RUNNING",
+    "SQUEUE_PARTITION": "other",
+    "SCANCEL_NAME": "other",
+    "SCANCEL_STATE": "RUNNING",
+    "SCANCEL_INTERACTIVE": "1",
+}
+
+
+def test_the_environment_changes_no_name_and_no_choice_of_jobs(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (HARMLESS | HARMFUL | FILTERS).items():
+        monkeypatch.setenv(name, value)
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("SEEN", str(seen))
+    write = "export -p >$SEEN"
+
+    def variables() -> set[str]:
+        return set(re.findall(r"^export (\w+)", seen.read_text(), re.MULTILINE))
+
+    command("sbatch", f"{write}; echo 1")
+    script = array_script(JOBS, 5, Resources(600, "best-effort"), LOGS, WORK)
+    assert SlurmScheduler().submit(script) == "1"
+    assert variables() >= set(HARMLESS)
+    assert not variables() & set(HARMFUL)
+    SlurmScheduler().submit(array_script(JOBS, 5, Resources(600, extra=("--mem=4G",)), LOGS, WORK))
+    assert "SBATCH_PARTITION" in variables()
+    assert "SBATCH_MEM_PER_NODE" not in variables()
+    for name in ("squeue", "scontrol", "scancel"):
+        command(name, f'{write}; [ -z "$(/bin/cat)" ]')
+    for call in (
+        lambda: SlurmScheduler().elements(JOBS),
+        lambda: SlurmScheduler().cancel_pending(JOBS),
+        SlurmScheduler().largest_array,
+    ):
+        call()
+        assert variables() >= set(HARMLESS)
+        assert not variables() & set(FILTERS)
+
+
+def test_the_jobs_are_those_of_this_user_on_the_cluster_that_takes_them(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("USER", "LOGNAME", "USERNAME"):
+        monkeypatch.setenv(name, "nobody")
+    monkeypatch.setenv("SBATCH_CLUSTERS", "far")
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    for name in ("squeue", "scancel"):
+        command(name, 'echo "$* on $SLURM_CLUSTERS" >>$SEEN')
+    SlurmScheduler().elements(JOBS)
+    SlurmScheduler().cancel_pending(JOBS)
+    asked, cancelled = (tmp_path / "seen").read_text().splitlines()
+    assert f"-u {os.geteuid()} -n {JOBS} " in asked
+    assert f"--user={os.geteuid()} --name={JOBS}" in cancelled
+    assert asked.endswith("on far")
+    assert cancelled.endswith("on far")
