@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from db import Standing
 from jobs.farm.client import ServerAway
-from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import AnotherKeeper, BadScript, NoSlurm, SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.lock import held
 
@@ -25,7 +26,7 @@ WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/lan
 def test_the_script_of_an_array() -> None:
     resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
     command = [*WORK, "--token-file", "/home/ada/my token", "--time-limit", str(resources.working_seconds)]
-    text = array_script(NAME, 256, resources, LOGS, command, ["module load cuda"])
+    text = array_script(JOBS, 256, resources, LOGS, command, ["module load cuda"])
     assert text == (GOLDEN / "array.sbatch").read_text()
 
 
@@ -33,6 +34,13 @@ def test_the_script_of_a_reservation() -> None:
     mpi = [*WORK[:3], "mpi", "--static", "langford", "24"]
     text = reservation_script("records", 4, 16, Resources(2 * 3600 + 61), LOGS, ["srun", "--mpi=pmi2"], mpi)
     assert text == (GOLDEN / "reservation.sbatch").read_text()
+
+
+def test_the_jobs_of_two_campaigns_of_one_name_have_two_names() -> None:
+    names = {job_name("l24", str(uuid.uuid4())) for _ in range(100)}
+    assert len(names) == 100
+    assert all(re.fullmatch("l24-[0-9a-f]{8}", name) for name in names)
+    assert job_name(NAME, "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b") == JOBS
 
 
 @pytest.mark.parametrize(
@@ -129,6 +137,22 @@ def keeper_of(
 ) -> QueueKeeper:
     say = said.append if said is not None else print
     return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0, say=say)
+
+
+def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
+    asked: list[str] = []
+
+    class Named(Cluster):
+        def elements(self, name: str) -> list[Element]:
+            asked.append(name)
+            return super().elements(name)
+
+    def standing() -> Standing:
+        asked.append("standing")
+        return Standing({"ready": 1}, {})
+
+    QueueKeeper(Named(), lambda: "name", str, standing, 5).top_up()
+    assert asked == ["standing", "name"]
 
 
 def test_missing_elements_are_submitted() -> None:
