@@ -15,6 +15,7 @@ from langford.devices import CPU, Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import Count
+from langford.problem import Problem
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -65,8 +66,8 @@ def count(
         years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
             f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
-            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; "
-            f"`langford estimate {_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
+            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
+            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
