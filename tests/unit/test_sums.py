@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import langford
 from langford.arithmetic.residue import residue
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, merge
@@ -49,6 +50,18 @@ def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> 
     plan = METHODS[method].plan(problem, depth)
     results = [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).arrangements == arrangements(problem)
+
+
+HALVED = ["differences-3.4-over-6-empty-3.5", "differences-1.2.3.5.6.7.14-over-16-empty-13.15"]
+"""An even difference has an odd number of terms: its sum is odd at all points."""
+
+
+@pytest.mark.parametrize("name", HALVED)
+def test_odd_sums_of_even_differences_are_not_halved(name: str) -> None:
+    problem = Problem.parse(name)
+    with pytest.raises(MethodDoesNotApply, match="odd number of terms"):
+        METHODS["polyphase"].plan(problem, 0)
+    assert langford.count(problem) == arrangements(problem) > 0
 
 
 def summand(problem: Problem, signs: dict[int, int]) -> int:
