@@ -277,12 +277,6 @@ class Campaign(LeasedTasks):
         with self.reading() as connection:
             return queries.standing(connection, self.record)
 
-    def rechecks(self) -> int:
-        """Number of results that wait for another voter, and that nobody evaluates again now."""
-        with self.reading() as connection:
-            number, rechecking = waiting.numbers(connection, self.campaign_id)
-            return number - rechecking
-
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
         with self.reading() as connection:

@@ -18,7 +18,7 @@ from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.transitions import CAMPAIGN, SECONDS
 
-CLOCK_SECONDS = 1.0
+CLOCK_STEP_SECONDS = 1.0
 """How far clocks may step back without notice."""
 LAST_ATTEMPTS = 1_000
 """Of which the results show how fast tasks are evaluated."""
@@ -153,7 +153,7 @@ def renew(connection: Connection, attempts: list[int], seconds: float, steps: Ma
 
 _CUT = (
     update(Attempt)
-    .where(Attempt.ended.is_(None), Attempt.deadline > Now() + Attempt.seconds + CLOCK_SECONDS)
+    .where(Attempt.ended.is_(None), Attempt.deadline > Now() + Attempt.seconds + CLOCK_STEP_SECONDS)
     .values(deadline=Now() + Attempt.seconds)
 )
 

@@ -55,7 +55,7 @@ def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
         split = f"{fewest} tasks or more" if plan is None else f"{len(plan.work)}"
         raise CampaignMismatch(
             f"{name} was split into {tasks} tasks, this version splits it into {split}: "
-            "use the version that exported it"
+            "use the version that created it"
         )
     return plan
 

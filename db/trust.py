@@ -46,8 +46,6 @@ def require_trust(connection: Connection, campaign: CampaignRecord, unconfirmed:
 
 def _another_worker(campaign: CampaignRecord) -> str:
     """The command that starts another worker for a campaign."""
-    problem = campaign.key.problem
-    copies = "" if problem.copies == 2 else f" --copies {problem.copies}"
     seed = f" --seed {campaign.key.seed}" if campaign.key.seed else ""
     plan = f"--method {campaign.key.method} --depth {campaign.key.depth}{seed}"
-    return f"`langford run {problem.variant} {problem.n}{copies} {plan} --name {campaign.name}` on this ledger"
+    return f"`langford run {' '.join(campaign.key.problem.arguments)} {plan} --name {campaign.name}` on this ledger"

@@ -18,6 +18,11 @@ MOST_VOTES = 5
 """Independent votes after which workers are asked no more: then the operator decides."""
 
 
+def independent(host: str, token: str, other_host: str, other_token: str) -> bool:
+    """Whether neither host nor token is the same; who opens the ledger itself shows no token: ""."""
+    return host != other_host and (not token or token != other_token)
+
+
 @dataclass(frozen=True)
 class Vote:
     """A result of a task, and who vouches for it.
@@ -52,8 +57,8 @@ class Vote:
         return self.trusted and not self.questioned
 
     def is_independent_of(self, other: Vote) -> bool:
-        """Whether neither host nor token is the same; who opens the ledger itself shows no token."""
-        return self.host != other.host and (not self.token or self.token != other.token)
+        """Whether neither host nor token is the same."""
+        return independent(self.host, self.token, other.host, other.token)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, and_, bindparam, func, select, union
 
-from db.models import Attempt, Campaign, Event, Result, Task, Voter
+from db.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
 from db.records import Replication
 from db.states import Doubt, EventKind, TaskState
 
@@ -109,14 +109,21 @@ def untrusted(connection: Connection, campaign_id: int) -> list[int]:
     return sorted({row.task_index for row in rows} | set(questioned))
 
 
-_DRAWN_AT_ALL = select(func.count()).select_from(Result).where(Result.campaign_id == CAMPAIGN, Result.lot < SHARE)
+_DRAWN_AT_ALL = select(func.count()).where(Result.campaign_id == CAMPAIGN, Result.listed, Result.lot < SHARE)
+# Without a share only contested results are drawn, and each of them has a witness.
+_CONTESTED = (
+    select(func.count(Result.task_index.distinct()))
+    .select_from(Witness)
+    .join(Result, and_(Result.campaign_id == Witness.campaign_id, Result.task_index == Witness.task_index))
+    .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
+)
+_DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRMED).subquery())
 
 
 def replication(connection: Connection, campaign_id: int) -> Replication:
     """How far the promised share of a campaign is replicated."""
-    why = reasons(connection, campaign_id)
-    parameters = {"campaign": campaign_id, "share": why.share}
-    drawn = connection.scalar(_DRAWN_AT_ALL, parameters) or 0
-    missing = union(DRAWN, UNCONFIRMED).subquery()
-    unconfirmed = connection.scalar(select(func.count()).select_from(missing), parameters) if drawn else 0
-    return Replication(drawn, drawn - (unconfirmed or 0))
+    share = reasons(connection, campaign_id).share
+    parameters = {"campaign": campaign_id, "share": share}
+    drawn = connection.scalar(_DRAWN_AT_ALL if share else _CONTESTED, parameters) or 0
+    unconfirmed = (connection.scalar(_DRAWN_AND_UNCONFIRMED, parameters) or 0) if drawn else 0
+    return Replication(drawn, drawn - unconfirmed)

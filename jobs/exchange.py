@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport
 from db.reading import agreed_plan
 from db.states import EventKind
-from jobs.identity import Identity
+from jobs.identity import Identity, user
 from langford.errors import CheckFailed
 from langford.methods import Count, Plan, merge
 
@@ -50,21 +48,13 @@ def take_export(
     """
     identity = Identity.fresh()
     where = "no file" if file is None else f"{_shown(file.name)}, SHA-256 {export.sha256}"
-    source = f"{where}, imported by {_user()} on {identity.host}"
+    source = f"{where}, imported by {user()} on {identity.host}"
     return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process, source)
 
 
 def _shown(name: str) -> str:
     """The name of a file without characters that databases or terminals take for something else."""
     return "".join(character if character.isprintable() else "?" for character in name)
-
-
-def _user() -> str:
-    """The name of the user; where the system knows none, its number."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return str(os.getuid())
 
 
 def count_of(files: Sequence[Path]) -> tuple[Export, Count]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import platform
 import re
@@ -50,6 +51,14 @@ class Identity:
         device_kind = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
         here = str(uuid.uuid4()), platform.node(), process_name(os.getpid())
         return cls(*here, device_kind, kernel_hash(), equipment_of(devices))
+
+
+def user() -> str:
+    """The name of the user whose process this is; where the system knows none, its number."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # KeyError: before Python 3.13
+        return str(os.getuid())
 
 
 def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.environ) -> Equipment:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import platform
 import time
@@ -10,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.identity import user
 from jobs.recomputation import Comparison
 from jobs.verify import Coverage
 from langford.devices import CPU, Device
@@ -125,7 +125,7 @@ def statement_of(
             "format": FORMAT,
             "campaign": name,
             **plan_fields,
-            "by": _user(),
+            "by": user(),
             "host": platform.node(),
             "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
             "kernels": kernel_hash(),
@@ -158,11 +158,3 @@ def statement_of(
             "sources": dict(counted_sources),
         }
     )
-
-
-def _user() -> str:
-    """The name of this user; a user without a name is its number."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "an unknown user"

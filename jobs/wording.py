@@ -71,10 +71,10 @@ WORDINGS = {
 
 
 def _set_aside(event: EventRecord) -> str:
-    """A task failed too often, or the operator has cancelled a campaign."""
+    """A task failed, or ended its process, too often, or the operator has cancelled a campaign."""
     if event.task is None:
         return f"set aside: {event.detail}"
-    return f"task {event.task} is set aside, it failed too often: {event.detail}"
+    return f"task {event.task} is set aside: {event.detail}"
 
 
 def tasks_of(events: Sequence[EventRecord]) -> list[int]:

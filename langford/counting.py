@@ -9,6 +9,8 @@ from queue import SimpleQueue
 
 from langford import estimation, explicit
 from langford.devices import KINDS, Device, devices
+from langford.errors import BadDepth, BadSeed
+from langford.integers import whole
 from langford.methods import (
     Count,
     Plan,
@@ -90,11 +92,14 @@ def plan(
     applied = find_method(method, chosen) if method else default_method(chosen, seeded=seed is not None)
     if depth is None:
         depth = task_depth(chosen, applied, Device.parse(str(device)))
-    return plan_of(PlanKey(chosen, applied.name, depth, applied.chosen_seed(seed)))
+    seed = applied.chosen_seed(None if seed is None else whole("a seed", seed, BadSeed))
+    return plan_of(PlanKey(chosen, applied.name, whole("a depth", depth, BadDepth), seed))
 
 
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error (:mod:`langford.estimation`).
+
+    Raises BadProblem, MethodDoesNotApply, BadSeed or BadWalks.
 
     >>> import langford
     >>> walked = langford.estimate(20, walks=20_000)

@@ -15,10 +15,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from langford.errors import BadProblem
+from langford.integers import whole
 from langford.variants import DIFFERENCES, VARIANTS
 
 MOST_PLACES = 4096
 """A longer row is refused: no method comes near it, and a description of it would fill the memory."""
+
+LISTED = re.compile(
+    r"differences-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"), re.ASCII
+)
+NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?", re.ASCII)
+"""Names of problems; what none of them matches names none."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Problem:
         if variant not in VARIANTS:
             raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(VARIANTS)}")
         chosen = VARIANTS[variant]
+        n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
         if copies != 2 and chosen.hooked:
             raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
         _require_sizes(n, copies)
@@ -95,15 +103,21 @@ class Problem:
         'differences-1.2.4.5.7-over-11-empty-2'
 
         Raises:
-            BadProblem: repeated or non-positive differences, or a row of another length
+            BadProblem: repeated, non-positive or too large differences, or a row of another length
                 than the cubes and the empty places fill.
         """
-        chosen, holes = tuple(sorted(differences)), tuple(sorted(empty))
+        chosen = tuple(sorted(whole("a difference", d, BadProblem) for d in differences))
+        holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
+        copies = whole("the number of copies", copies, BadProblem)
         _require_sizes(len(chosen), copies)
         if chosen[0] < 1 or len(set(chosen)) != len(chosen):
             raise BadProblem(f"differences must be distinct and at least 1, not {chosen}")
         filled = copies * len(chosen)
-        row = filled + len(holes) if places is None else places
+        if max(chosen[-1], filled + len(holes)) > MOST_PLACES:
+            raise BadProblem(
+                f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem"
+            )
+        row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
         if row != filled + len(holes):
             raise BadProblem(
                 f"{len(chosen)} colours of {copies} fill {filled} places; with {len(holes)} empty "
@@ -122,7 +136,7 @@ class Problem:
         >>> Problem.parse("differences-1.3.5-over-6").differences
         (1, 3, 5)
         """
-        listed = re.fullmatch(r"differences-([\d.]+)-over-(\d{1,9})(?:-x(\d{1,9}))?(?:-empty-([\d.]+))?", name)
+        listed = LISTED.fullmatch(name)
         if listed:
             return cls.from_differences(
                 map(int, listed[1].split(".")),
@@ -130,7 +144,7 @@ class Problem:
                 map(int, listed[4].split(".")) if listed[4] else (),
                 int(listed[3] or 2),
             )
-        plain = re.fullmatch(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?", name)
+        plain = NAMED.fullmatch(name)
         if plain is None:
             raise BadProblem(f"{name!r} names no problem; names look like langford-16 or skolem-9-x3")
         return cls.named(plain[1], int(plain[2]), int(plain[3] or 2))
@@ -151,6 +165,20 @@ class Problem:
         listed = ".".join(map(str, self.differences))
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
         return f"differences-{listed}-over-{self.places}{copies}{empty}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The problem as arguments of ``langford run``.
+
+        >>> Problem.named("skolem", 9, 3).arguments
+        ('skolem', '9', '--copies', '3')
+        """
+        copies = () if self.copies == 2 else ("--copies", str(self.copies))
+        if self.variant != DIFFERENCES:
+            return self.variant, str(self.n), *copies
+        empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
+        differences = ",".join(map(str, self.differences))
+        return "--differences", differences, "--places", str(self.places), *empty, *copies
 
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:

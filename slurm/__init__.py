@@ -2,6 +2,7 @@
 
 from slurm.commands import SlurmScheduler
 from slurm.keeper import QueueKeeper
+from slurm.names import job_name
 from slurm.scheduler import Element, Scheduler
 from slurm.script import Resources, array_script, reservation_script
 
@@ -12,5 +13,6 @@ __all__ = [
     "Scheduler",
     "SlurmScheduler",
     "array_script",
+    "job_name",
     "reservation_script",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 import re
 import subprocess
 
+from slurm.environment import for_other_commands, for_sbatch
 from slurm.errors import NoSlurm, SchedulerSilent, SubmissionRefused
 from slurm.scheduler import Element
 
@@ -28,7 +29,7 @@ class SlurmScheduler:
 
     def elements(self, name: str) -> list[Element]:
         """The array elements of this user's jobs of that name, from one call of squeue."""
-        answer = self._call("squeue", "-r", "-h", "-u", getpass.getuser(), "-n", name, "-o", "%i|%T")
+        answer = self._call("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T")
         if answer.returncode:
             raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
         rows = (line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 1)
@@ -44,15 +45,21 @@ class SlurmScheduler:
 
     def cancel_pending(self, name: str) -> None:
         """Cancel those elements of this user's jobs of that name that have not started."""
-        answer = self._call("scancel", "--state=PENDING", f"--user={getpass.getuser()}", f"--name={name}")
+        answer = self._call("scancel", "--state=PENDING", f"--user={_user()}", f"--name={name}")
         if answer.returncode:
             raise SchedulerSilent(f"scancel: {answer.stderr.strip()}")
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command with ``content`` as its standard input."""
+        """Run a command; ``content``, the script of a job, is its standard input."""
         try:
             return subprocess.run(
-                command, input=content, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+                command,
+                input=content or "",
+                env=for_sbatch(os.environ, content) if content else for_other_commands(os.environ),
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
             )
         except FileNotFoundError as error:
             raise NoSlurm(
@@ -60,6 +67,11 @@ class SlurmScheduler:
             ) from error
         except subprocess.TimeoutExpired as error:
             raise SchedulerSilent(f"{command[0]} did not answer in {TIMEOUT_SECONDS:.0f} s") from error
+
+
+def _user() -> str:
+    """The user whose jobs these are, as a number: USER and LOGNAME may name somebody else."""
+    return str(os.geteuid())
 
 
 def _is_silence(message: str) -> bool:

@@ -27,7 +27,7 @@ class QueueKeeper:
     def __init__(
         self,
         scheduler: Scheduler,
-        name: str,
+        name: str | Callable[[], str],
         script: Callable[[int], str],
         standing: Callable[[], Standing],
         most: int,
@@ -38,7 +38,7 @@ class QueueKeeper:
         """
         Args:
             scheduler: takes the workers.
-            name: of the jobs.
+            name: of the jobs, or a function that gives it, which is called after ``standing``.
             script: gives the text of a job script for a number of array elements.
             standing: asks the ledger, or its server, for what is left to do.
             most: number of elements that wait or run at any time.
@@ -46,7 +46,8 @@ class QueueKeeper:
             say: called with remarks for the user.
             stop_reason: called often; a string ends the keeper, not the workers.
         """
-        self._scheduler, self._name, self._script, self._standing = scheduler, name, script, standing
+        self._scheduler, self._script, self._standing = scheduler, script, standing
+        self._name = name if callable(name) else lambda: name
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
         self._calls = Calls(stop_reason)
         self._largest_array: int | None = None
@@ -86,14 +87,15 @@ class QueueKeeper:
         ledger does not answer.
         """
         standing = self._calls.make(self._standing)
+        name = self._calls.make(self._name)
         if not standing.to_do:
-            self._scheduler.cancel_pending(self._name)
+            self._scheduler.cancel_pending(name)
             return None
-        present = len(self._scheduler.elements(self._name))
+        present = len(self._scheduler.elements(name))
         missing = min(self._most, standing.to_do) - present
         if missing <= 0:
             return 0
-        self._watch(standing)
+        self._watch(name, standing)
         if self._largest_array is None:
             self._largest_array = self._scheduler.largest_array()
         remaining = missing
@@ -109,7 +111,7 @@ class QueueKeeper:
             present += size
         return missing
 
-    def _watch(self, standing: Standing) -> None:
+    def _watch(self, name: str, standing: Standing) -> None:
         """Count the rounds in which elements were missing, and no task changed its state or was evaluated again."""
         now = dict(standing.tasks), standing.rechecks
         self._fruitless_rounds = self._fruitless_rounds + 1 if now == self._last else 0
@@ -120,7 +122,7 @@ class QueueKeeper:
                 "server, or for `langford verify --waiting`"
             )
             raise WorkersEndAtOnce(
-                f"{self._fruitless_rounds} times in a row workers of {self._name} were missing and no task had "
+                f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "
                 f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
                 "again"
             )

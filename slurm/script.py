@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from db.database import without_password
 from slurm.errors import BadScript, PasswordInScript
+from slurm.options import OF_A_RESERVATION, OF_AN_ARRAY, require_further, require_no_directive
 
 WARNING_SECONDS = 60
 """Time between SLURM's SIGTERM and the time limit: enough to give leases back."""
@@ -73,7 +74,7 @@ def array_script(
     """
     options = [
         f"--array=0-{elements - 1}",
-        *_resources(resources),
+        *_resources(resources, OF_AN_ARRAY),
         "--requeue",
         "--open-mode=append",
         f"--signal=B:TERM@{WARNING_SECONDS}",
@@ -109,7 +110,7 @@ def reservation_script(
     options = [
         f"--nodes={nodes}",
         f"--ntasks-per-node={tasks_per_node}",
-        *_resources(resources),
+        *_resources(resources, OF_A_RESERVATION),
         "--open-mode=append",
         f"--signal=B:TERM@{WARNING_SECONDS}",
         f"--output={_plain(str(logs))}/%j.log",
@@ -117,7 +118,8 @@ def reservation_script(
     return _text(name, options, setup, [*launcher, *command])
 
 
-def _resources(resources: Resources) -> list[str]:
+def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
+    """Options of sbatch; raises BadScript for a further one that is among ``own``."""
     minutes, seconds = divmod(resources.seconds, 60)
     values = {
         "partition": resources.partition,
@@ -129,8 +131,7 @@ def _resources(resources: Resources) -> list[str]:
         "chdir": resources.folder and str(resources.folder),
     }
     for option in resources.extra:
-        if not option.startswith("--"):
-            raise BadScript(f"{option!r} is not an option of sbatch: write it like --mem=2G")
+        require_further(option, own)
     return [f"--{name}={_plain(value)}" for name, value in values.items() if value] + list(resources.extra)
 
 
@@ -145,6 +146,8 @@ def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequ
     for option in options:
         if "\n" in option:
             raise BadScript(f"{option!r} has a line break: write each option of sbatch on one line")
+    for line in setup:
+        require_no_directive(line)
     directives = [f"#SBATCH --job-name={_plain(name)}", *(f"#SBATCH {option}" for option in options)]
     return "\n".join(["#!/bin/bash", *directives, *setup, f"exec {shlex.join(command)}", ""])
 

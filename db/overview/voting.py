@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, and_, func, select, union
+from sqlalchemy import Connection, Select, func, select, union
 
 from db import waiting
 from db.dialects import among
@@ -13,31 +13,20 @@ from db.overview.records import Checked
 from db.records import CampaignRecord
 from db.states import EventKind, VoterKind
 from db.transitions import CAMPAIGN
-from db.waiting import SHARE
+from db.votes import independent
 
 SAMPLE = 200
 """Of the rechecks: whether somebody may make these."""
 
-_DRAWN = select(func.count()).where(Result.campaign_id == CAMPAIGN, Result.listed, Result.lot < SHARE)
-# Without a share only contested results are drawn, and each of them has a witness.
-_CONTESTED = (
-    select(func.count(Result.task_index.distinct()))
-    .select_from(Witness)
-    .join(Result, and_(Result.campaign_id == Witness.campaign_id, Result.task_index == Witness.task_index))
-    .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
-)
-_UNCONFIRMED = select(func.count()).select_from(union(waiting.DRAWN, waiting.UNCONFIRMED).subquery())
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
 
 def checked(connection: Connection, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
     """How far the results of a campaign are checked; ``conflicts``: the tasks whose results disagree."""
     share = waiting.reasons(connection, campaign.campaign_id).share
-    parameters = {"campaign": campaign.campaign_id, "share": share}
-    drawn = connection.scalar(_DRAWN if share else _CONTESTED, parameters) or 0
-    unconfirmed = (connection.scalar(_UNCONFIRMED, parameters) or 0) if drawn else 0
-    confirmed = connection.scalar(_CONFIRMED, parameters) or 0
-    return Checked(share, drawn, drawn - unconfirmed, confirmed, len(conflicts))
+    promised = waiting.replication(connection, campaign.campaign_id)
+    confirmed = connection.scalar(_CONFIRMED, {"campaign": campaign.campaign_id}) or 0
+    return Checked(share, promised.drawn, promised.replicated, confirmed, len(conflicts))
 
 
 def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
@@ -75,11 +64,8 @@ def without_voter(
     for row in connection.execute(_VOTED, {"campaign": campaign_id, "tasks": sample}):
         voted[row.task_index].append((row.host, row.token))
     here = [(row.host, row.token) for row in connection.execute(_VOTERS, {"voters": sorted(voters)})]
-    alone = sum(not any(_may_vote(voter, earlier) for voter in here) for earlier in voted.values())
+    alone = sum(
+        not any(all(independent(*voter, *other) for other in earlier) for voter in here)
+        for earlier in voted.values()
+    )
     return round(alone * len(rechecks) / len(sample))
-
-
-def _may_vote(voter: tuple[str, str], voted: Collection[tuple[str, str]]) -> bool:
-    """Whether a (host, token) is independent of all that have voted."""
-    host, token = voter
-    return all(host != other and not (token and token == others) for other, others in voted)

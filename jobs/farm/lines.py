@@ -106,7 +106,7 @@ def _workers_line(
 
 
 def _name(worker: WorkerView) -> str:
-    return f"{worker.worker_id[:8]} on {worker.host}"
+    return f"{worker.worker_id} on {worker.host}"
 
 
 def _machine(worker: WorkerView) -> str:
@@ -117,7 +117,7 @@ def _machine(worker: WorkerView) -> str:
 
 def _worker_fields(worker: WorkerView) -> dict[str, Any]:
     return {
-        "id": worker.worker_id[:8],
+        "id": worker.worker_id,
         "host": worker.host,
         "device": worker.device_model or worker.device_kind,
         "slurm": worker.slurm,

@@ -6,13 +6,11 @@ The lines go to a logger of the standard library; whoever starts the server choo
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 NAME = "langford.server"
 LOGGER = logging.getLogger(NAME)
-SayLine = Callable[..., None]
-"""Like :func:`line`."""
 
 
 def line(event: str, message: str, campaign: str | None = None, *, alarm: bool = False, **fields: Any) -> None:

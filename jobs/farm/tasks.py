@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from db import Delivery, Lease
+from db.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
@@ -29,18 +30,13 @@ from jobs.farm.outlook import Outlook
 from jobs.farm.wire import MOST_AT_ONCE, CampaignInfo
 from jobs.identity import Identity
 from jobs.sources import deadly, remark
-from langford.errors import LangfordError
-from langford.methods import PlanKey, plan_of
+from langford.methods import PlanKey
 
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it looks for signals and asks whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
 """First and longest time between two requests for work while other workers hold all tasks.  The time doubles,
 because thousands of workers may ask."""
-
-
-class PlanDiffers(LangfordError):
-    """This version splits the campaign's problem in another way than the version that created the campaign."""
 
 
 class ServerTasks:
@@ -89,7 +85,7 @@ class ServerTasks:
     def ready(self) -> bool:
         """Whether the server has described the campaign; asks it when it is time to.
 
-        Raises ServerRefuses, PlanDiffers or NoOutbox.
+        Raises ServerRefuses, NoOutbox, or as :func:`db.reading.agreed_plan`.
         """
         if self._info is None and self._asking.due:
             self._ask(self._begin)
@@ -237,12 +233,7 @@ class ServerTasks:
     def _begin(self) -> None:
         """Learn what the campaign is, and take the outbox for it."""
         info = self._server.info()
-        tasks = len(plan_of(info.key).work)
-        if tasks != info.tasks:
-            raise PlanDiffers(
-                f"the campaign {info.name} has {info.tasks} tasks, this version of langford splits {info.key} into "
-                f"{tasks}: use the version that created the campaign"
-            )
+        agreed_plan(info.name, info.key, info.tasks)
         if info.kernels != self._identity.kernels:
             self._say(
                 f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"

@@ -12,8 +12,6 @@ from jobs.report.origins import UNKNOWN
 from jobs.report.participants import capped
 from jobs.report.words import instant, number, several, share
 from langford.methods import METHODS
-from langford.problem import Problem
-from langford.variants import DIFFERENCES
 
 
 def answer(evidence: Evidence) -> str:
@@ -137,7 +135,7 @@ def repeat_section(evidence: Evidence) -> Section:
             ]
         ),
         Paragraph("The same tasks, computed again from the beginning on this machine:"),
-        Commands([f"langford run {_arguments(history.key.problem)} {_plan(evidence)}"]),
+        Commands([f"langford run {' '.join(history.key.problem.arguments)} {_plan(evidence)}"]),
     ]
     name = shlex.quote(history.name)
     if history.uuid is None:  # it was read from files
@@ -166,16 +164,6 @@ def repeat_section(evidence: Evidence) -> Section:
         Commands([f"langford confirm {name}"]),
     ]
     return Section("How to reproduce", blocks)
-
-
-def _arguments(problem: Problem) -> str:
-    """The problem as arguments of ``langford run``."""
-    copies = "" if problem.copies == 2 else f" --copies {problem.copies}"
-    if problem.variant != DIFFERENCES:
-        return f"{problem.variant} {problem.n}{copies}"
-    empty = f" --empty {','.join(map(str, problem.empty))}" if problem.empty else ""
-    differences = ",".join(map(str, problem.differences))
-    return f"--differences {differences} --places {problem.places}{empty}{copies}"
 
 
 def _plan(evidence: Evidence) -> str:

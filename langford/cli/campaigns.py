@@ -10,6 +10,7 @@ import click
 
 from db import Campaign, Ledger
 from db.errors import NothingChosen
+from db.overview import ID_LENGTH
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
@@ -202,10 +203,12 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
         if worker is None:
             taken = campaign.take_back(note)
         else:
-            known = ", ".join(f"{holder.worker_id[:8]} on {holder.host}" for holder in holders[:NAMED]) or "nobody"
+            known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
-                raise NoSuchWorker(f"no worker {worker!r:.80} holds tasks of {name}, but {known}")
+                raise NoSuchWorker(
+                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'nobody'}"
+                )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     if as_json:
         display.print_json({"campaign": name, "released": taken, "workers": len(holders)})

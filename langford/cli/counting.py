@@ -15,11 +15,13 @@ from langford.devices import CPU, Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import Count
+from langford.problem import Problem
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
-LONGEST_COUNT = 31_557_600.0
-"""Seconds after which a count is refused without --anyway: a year."""
+YEAR_SECONDS = 31_557_600.0
+LONGEST_COUNT = YEAR_SECONDS
+"""Seconds after which a count is refused without --anyway."""
 
 
 @click.command(
@@ -61,11 +63,11 @@ def count(
     on_cpu = chosen_devices[0] == CPU
     expected = forecast.core_seconds(problem, method) / threads if on_cpu else 0.0
     if expected > LONGEST_COUNT and not anyway:
-        years = expected * threads / LONGEST_COUNT
+        years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
             f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
-            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; "
-            f"`langford estimate {problem.n}` approximates it now (--anyway starts it all the same)"
+            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
+            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
@@ -117,3 +119,10 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
     if problem.obstruction:
         print(f"  the exact value is 0: {problem.obstruction}")
+
+
+def _problem_of_estimate(problem: Problem) -> str:
+    """The problem as arguments of ``langford estimate``, where the variant is an option."""
+    variant, *rest = problem.arguments
+    named = {"--differences": [variant, *rest], "langford": rest}.get(variant, [*rest, "--variant", variant])
+    return " ".join(named)

@@ -26,7 +26,6 @@ from langford.loading import load
 
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
-LARGEST_PARQUET = 2**63
 UNBOUNDED = 1_000_000
 """Columns of a table that no terminal shows."""
 

@@ -6,14 +6,15 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import click
 
 from db import Ledger, Standing
 from db.database import without_password
-from jobs.farm.client import RemoteCampaign
+from jobs.farm.client import RemoteCampaign, ServerAway
 from jobs.hooks import Hook
 from langford.cli import display
 from langford.cli.exit_codes import code_of_signal
@@ -24,15 +25,21 @@ from langford.cli.options import json_option, token_of
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU
 from langford.errors import LangfordError
-from slurm import QueueKeeper, SlurmScheduler, array_script, reservation_script
+from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: a folder there may be called like one of this program."""
+Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
+"""The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
 
 
 class LedgerOnOneMachine(LangfordError):
     """Workers on other machines cannot use a SQLite file."""
+
+
+class NameUnknown(LangfordError):
+    """The name of the jobs follows from the campaign, and nobody can say which one it is now."""
 
 
 @click.group(cls=ListingGroup)
@@ -84,11 +91,16 @@ def keep(
     if queue.server and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
     stop, hooks = StopSignals(), notify.hooks() if not queue.server else []
-    keeper = _keeper(name, queue, job, as_json, stop.reason)
-    if keeper is None:
-        return
-    with held(job.logs / name / "keeper.lock"), _notified(name, queue, hooks, notify.stalled_after, stop):
-        keeper.run()
+    with ExitStack() as locks:
+
+        def lock(jobs: str) -> None:
+            locks.enter_context(held(job.logs / name / f"{jobs}.lock"))
+
+        keeper = _keeper(name, queue, job, as_json, stop.reason, lock)
+        if keeper is None:
+            return
+        with _notified(name, queue, hooks, notify.stalled_after, stop):
+            keeper.run()
     if as_json:
         display.print_json({"campaign": name, "done": stop.received is None})
     if stop.received:
@@ -172,32 +184,51 @@ def _keeper(
     job: JobOptions,
     as_json: bool,
     stop_reason: Callable[[], str | None] = lambda: None,
+    lock: Callable[[str], None] = lambda jobs: None,
 ) -> QueueKeeper | None:
     """Make the folder for the logs of a campaign and the keeper of its queue.
 
-    With --dry-run nothing is made: the script is printed, and the keeper is None.
+    With --dry-run nothing is made: the script is printed, and the keeper is None.  ``lock`` is called with the name
+    of the jobs as soon as it is known: a server may not answer yet.
     """
     resources = job.resources()
     logs = (job.logs / name).absolute()
-    command, standing = (_through_server if queue.server else _through_ledger)(name, queue)
+    command, standing, uuid = (_through_server if queue.server else _through_ledger)(name, queue)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
     if queue.device == CPU.kind:
         command += ["--workers", str(resources.cpus or 1)]
 
+    array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now
+
+    @cache
+    def jobs() -> str:
+        found = job_name(name, uuid())
+        if not job.dry_run:
+            lock(found)
+        return found
+
     def script(elements: int) -> str:
-        return array_script(name, elements, resources, logs, command, job.setup)
+        return array_script(jobs(), elements, resources, logs, command, job.setup)
 
     if job.dry_run:
-        _print_script(script(queue.max_queued), as_json)
+        try:
+            _print_script(script(queue.max_queued), as_json)
+        except ServerAway as error:
+            raise NameUnknown(
+                f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
+                "serve`, or wait until it answers"
+            ) from error
         return None
     logs.mkdir(parents=True, exist_ok=True)
+    if not queue.server:
+        jobs()
     return QueueKeeper(
-        SlurmScheduler(), name, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
+        SlurmScheduler(), jobs, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
     )
 
 
-def _through_server(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
-    """The command of a worker that uses a task server, and a function that asks the server for the standing."""
+def _through_server(name: str, queue: QueueOptions) -> Way:
+    """The way through a task server."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
     server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
     command = [*LANGFORD, "work", url]
@@ -206,11 +237,11 @@ def _through_server(name: str, queue: QueueOptions) -> tuple[list[str], Callable
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return command, lambda: server.info().standing
+    return command, lambda: server.info().standing, lambda: server.uuid or server.info().uuid
 
 
-def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable[[], Standing]]:
-    """The command of a worker that opens the ledger, and a function that asks the ledger for the standing."""
+def _through_ledger(name: str, queue: QueueOptions) -> Way:
+    """The way of workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
         raise LedgerOnOneMachine(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
@@ -218,14 +249,11 @@ def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable
         )
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
     campaign = Ledger(address).campaign(name)
-    key, problem = campaign.key, campaign.problem
+    key = campaign.key
     command = [
         *LANGFORD,
         "run",
-        problem.variant,
-        str(problem.n),
-        "--copies",
-        str(problem.copies),
+        *campaign.problem.arguments,
         "--method",
         key.method,
         "--depth",
@@ -237,4 +265,4 @@ def _through_ledger(name: str, queue: QueueOptions) -> tuple[list[str], Callable
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return command, campaign.standing
+    return command, campaign.standing, lambda: campaign.uuid

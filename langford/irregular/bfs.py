@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from langford.integers import whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
 from langford.irregular.errors import BadRoot
@@ -70,6 +71,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     Raises BadRoot or BadChoice.
     """
     require_choice("direction", direction, DIRECTIONS)
+    root = whole("the root", root, BadRoot)
     if not 0 <= root < graph.n:
         raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):

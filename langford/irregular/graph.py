@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from langford.integers import whole
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
@@ -60,6 +61,7 @@ class Graph:
         require_indices("sources", sources)
         require_indices("targets", targets)
         module_of(sources, targets)
+        n = whole("the number of vertices", n, BadGraph)
         if n < 0:
             raise BadGraph(f"a graph has {n} vertices: give 0 or more")
         if len(sources) != len(targets):

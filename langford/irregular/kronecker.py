@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.devices import KINDS
+from langford.integers import whole
 from langford.irregular.arrays import Array, require_choice
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
@@ -44,6 +45,8 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
 
     Raises BadGraph, BadChoice, TooLarge before anything is generated, or NoGpu.
     """
+    scale, edgefactor = whole("the scale", scale, BadGraph), whole("the edgefactor", edgefactor, BadGraph)
+    seed = whole("the seed", seed, BadGraph)
     require_scale(scale, edgefactor)
     require_choice("device", device, KINDS)
     if device == "cuda":

@@ -7,6 +7,7 @@ from math import ceil, inf, sqrt
 
 import numpy as np
 
+from langford.errors import BadDepth
 from langford.estimation import EXACT_COLOURS
 from langford.irregular.arrays import module_of, on_host
 from langford.irregular.search_states import SearchStates, StateLevel, search_states
@@ -101,9 +102,15 @@ def _sizes(problem: Problem, level: StateLevel) -> LevelSizes:
     )
 
 
-def _work_error(problem: Problem, level: StateLevel) -> float:
-    """How far the work that a plan expects is from what lies below its tasks, both as shares of the mean."""
-    plan = METHODS["miller"].plan(problem, level.depth)
+def _work_error(problem: Problem, level: StateLevel) -> float | None:
+    """How far the work that a plan expects is from what lies below its tasks, both as shares of the mean.
+
+    None where the list of tasks of this depth, or of one above, would be too long.
+    """
+    try:
+        plan = METHODS["miller"].plan(problem, level.depth)
+    except BadDepth:
+        return None
     assert isinstance(plan, BacktrackingPlan)
     _, places = np.unique(plan.frees, axis=0, return_inverse=True)
     below = on_host(level.nodes_below)[places.ravel()]

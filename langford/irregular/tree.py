@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.integers import whole
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
 from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import grow, list_children, rank_sequentially, walk
-from langford.irregular.errors import BadTree
+from langford.irregular.errors import BadGraph, BadTree
+from langford.irregular.graph import require_vertices
 from langford.loading import load
 
 
@@ -158,14 +160,16 @@ def tour_of(above: Array, indptr: Array, children: Array) -> Array:
 def list_rank(following: Array, first: int) -> Array:
     """The place of each element of a linked list, int64[·], from 0 for the first; the last names itself.
 
-    On a GPU by pointer jumping.
+    On a GPU by pointer jumping, which does not notice a list without an end.  Raises BadArray or BadGraph.
     """
     require_indices("following", following)
+    require_vertices("element", following, len(following))
     if on_gpu(following):
         return load("langford.irregular.cuda.tree:rank_on_gpu")(following)
-    rank = np.empty(len(following), np.int64)
-    if len(following):
-        rank_sequentially(following, first, rank)
+    first, n = whole("the first element", first, BadGraph), len(following)
+    rank = np.empty(n, np.int64)
+    if n and (not 0 <= first < n or rank_sequentially(following, first, rank) < n):
+        raise BadGraph(f"no list of all {n:,} elements, with an end, begins with element {first}")
     return rank
 
 

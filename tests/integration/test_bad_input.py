@@ -412,6 +412,11 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm reserve --time 20:00", "Missing argument"),
     ("slurm reserve --nodes 0 --time 20:00 langford 8", "not in the range"),
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
+    ("slurm reserve --time 20:00 --sbatch=--job-name=x --dry-run langford 8", "give --name NAME"),
+    ("slurm submit eight --time 20:00 --server https://host --sbatch=--job-name=x", "leave it out"),
+    ("slurm keep eight --time 20:00 --server https://host --sbatch -Jx", "leave it out"),
+    ("slurm keep eight --time 20:00 --server https://host --sbatch -a0-3", "give --max-queued"),
+    ("slurm keep eight --time 20:00 --server http://127.0.0.1:{free} --dry-run", "start it with `langford serve`"),
     ("slurm nonsense", "No such command"),
     # tune, mpi, doctor
     ("irregular tree langford 0", "at least 1"),

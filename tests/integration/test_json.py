@@ -17,9 +17,11 @@ from jobs.doctor import examine
 from langford.cli.main import cli
 from langford.devices import cores
 from langford.provenance import kernel_hash
+from slurm import job_name
 from tests.campaigns import COUNT, NAME, TASKS, finish, new_campaign
 from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.ports import free_port
+from tests.servers import Server
 
 Tell = Callable[..., Any]
 
@@ -114,19 +116,19 @@ def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:
     assert tell("draw", "7", "--seed", "1")["file"] is None
 
 
-def test_the_documents_of_jobs(tell: Tell, tmp_path: Path) -> None:
-    (tmp_path / "t").write_text("x")
-    (tmp_path / "t").chmod(0o600)
+def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
+    tell("token", NAME, "--out", "t")
     options = ["--time", "20:00", "--dry-run"]
-    server = ["--server", "https://head:8765", "--token-file", "t"]
-    for arguments in (
-        ["slurm", "submit", "eight", *server, *options],
-        ["slurm", "keep", "eight", *server, *options],
-        ["slurm", "reserve", *options, "langford", "8"],
-    ):
-        script = tell(*arguments)["script"]
-        assert script.startswith("#!/bin/bash\n#SBATCH ")
-        assert script == CliRunner().invoke(cli, arguments, standalone_mode=False).stdout
+    with Server(tmp_path, NAME) as server:
+        served = ["--server", server.url, "--token-file", "t"]
+        for arguments, jobs in (
+            (["slurm", "submit", NAME, *served, *options], job_name(NAME, campaign.uuid)),
+            (["slurm", "keep", NAME, *served, *options], job_name(NAME, campaign.uuid)),
+            (["slurm", "reserve", *options, "langford", "8"], "langford-mpi"),
+        ):
+            script = tell(*arguments)["script"]
+            assert script.startswith(f"#!/bin/bash\n#SBATCH --job-name={jobs}\n#SBATCH ")
+            assert script == CliRunner().invoke(cli, arguments, standalone_mode=False).stdout
 
 
 def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from langford.cli.terminal import plain
 from tests.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.databases import fresh_database
+from tests.servers import Server
 
 SECRET = "hunter2"
 LABEL = "red \x1b[31m [/b]"
@@ -187,7 +188,10 @@ def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -
         assert [record.token_id for record in campaign.tokens()] == [1, 2]
 
 
-def test_a_token_does_not_travel_in_clear_text(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_does_not_travel_in_clear_text(
+    langford: Run, campaign_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert langford("token", NAME, "--out", "t").returncode == 0
     monkeypatch.setitem(ENVIRONMENT, "LANGFORD_TOKEN", "t")
     for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
         submit = ["slurm", "submit", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
@@ -200,9 +204,9 @@ def test_a_token_does_not_travel_in_clear_text(langford: Run, monkeypatch: pytes
     RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
     with pytest.raises(ClearText):
         RemoteCampaign(f"http://farm/{NAME}", "t")
-    script = langford(
-        "slurm", "submit", NAME, "--server", "http://farm:8765", "--insecure", "--time", "9:00", "--dry-run"
-    )
+    with Server(tmp_path, NAME) as server:
+        options = ["--server", server.url, "--token-file", "t", "--insecure"]
+        script = langford("slurm", "submit", NAME, *options, "--time", "9:00", "--dry-run")
     assert "--insecure" in script.stdout
 
 

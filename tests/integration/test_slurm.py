@@ -9,13 +9,14 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from db import Ledger
 from jobs.run import result
-from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.command_line import COMMAND, Run
 from tests.databases import fresh_database
 from tests.integration.slurm_cluster import Cluster
@@ -158,6 +159,70 @@ def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
         assert kept.returncode == 0, kept.stderr
         assert receiver.kinds() == ["done"]
         assert f"{name}: http://127.0.0.1 was told of 'done' at attempt 2" in kept.stderr
+
+
+INHERITED = {
+    "SBATCH_JOB_NAME": "other",
+    "SBATCH_ARRAY_INX": "0-3",
+    "SBATCH_WAIT": "1",
+    "SQUEUE_FORMAT": "%j",
+    "SQUEUE_FORMAT2": "name",
+    "SQUEUE_NAMES": "other",
+    "SQUEUE_STATES": "RUNNING",
+    "SCANCEL_INTERACTIVE": "1",
+    "SCANCEL_NAME": "other",
+    "USER": "nobody",
+}
+"""Variables of an environment that must not matter."""
+
+
+def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    """The elements of both wait until the end of the test: nothing but their keepers changes their number."""
+    name, problem = "twins", ["langford", "12", "--depth", "8", "--name", "twins"]
+    ledgers = [fresh_database("postgres", tmp_path) for _ in range(2)]
+    for ledger in ledgers:
+        assert langford("create", *problem, "--ledger", ledger).returncode == 0
+    first, second = (job_name(name, Ledger(ledger).campaign(name).uuid) for ledger in ledgers)
+
+    def waiting() -> Counter[str]:
+        return Counter(cluster.call("squeue", "-r", "-h", "-t", "PENDING", "-o", "%j").split())
+
+    def wait_for(expected: dict[str, int]) -> None:
+        deadline = time.monotonic() + 120
+        while waiting() != expected:
+            assert time.monotonic() < deadline, (waiting(), [keeper.poll() for keeper in keepers])
+            time.sleep(0.5)
+
+    options = ["--partition", "best-effort", "--max-queued", "3", "--time", "10:00", "--sbatch=--hold"]
+    environment = {**os.environ, **INHERITED}
+    keepers = [
+        subprocess.Popen(
+            [*COMMAND, "slurm", "keep", name, *options, "--ledger", ledger],
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for ledger in ledgers
+    ]
+    try:
+        wait_for({first: 3, second: 3})
+        again = langford("slurm", "submit", name, *options, "--ledger", ledgers[0], "--json", variables=environment)
+        assert again.returncode == 0, again.stderr
+        assert json.loads(again.stdout)["submitted"] == 0
+        assert langford("run", *problem, "--ledger", ledgers[0]).returncode == 0
+        wait_for({second: 3})
+        output, errors = keepers[0].communicate(timeout=60)
+        assert (keepers[0].returncode, output) == (0, f"{name} is done\n"), errors
+        keepers[1].send_signal(signal.SIGTERM)
+        keepers[1].communicate(timeout=60)
+        assert keepers[1].returncode == 128 + signal.SIGTERM
+        assert waiting() == {second: 3}
+    finally:
+        for keeper in keepers:
+            keeper.kill()
+            keeper.wait()
 
 
 def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from jobs.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error
 from langford.errors import MachineFailed, WrongResult
 from tests.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
+from tests.servers import Server
 
 
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
@@ -257,11 +258,13 @@ def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Pat
 
 
 def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp_path: Path) -> None:
-    (tmp_path / "token").touch(0o600)
-    (tmp_path / "token").write_text("token")
+    name = "langford-8-polyphase-0"
+    assert langford("create", "langford", "8").returncode == 0
+    assert langford("token", name, "--out", "token").returncode == 0
     options = ["--time", "20:00", "--dry-run"]
-    serving = ["--server", "https://head:8765", "--token-file", "token"]
-    worker = langford("slurm", "submit", "langford-8-polyphase-0", *serving, *options)
+    with Server(tmp_path, name) as server:
+        serving = ["--server", server.url, "--token-file", "token"]
+        worker = langford("slurm", "submit", name, *serving, *options)
     reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
     for done in (worker, reserved):
         assert done.returncode == 0, done.stderr

@@ -331,6 +331,14 @@ def test_bad_arrays_edges_roots_and_scales() -> None:
         search_states(Problem.langford(4), device="CUDA")
     with pytest.raises(BadGraph, match="no vertex has an edge"):
         graph500(0)
+    for not_whole in (1.0, "1", None):
+        with pytest.raises(BadRoot, match="whole number"):
+            bfs(empty, not_whole)  # type: ignore[arg-type]
+        for call in (kronecker, lambda n: Graph.from_edges(n, np.zeros(0, int), np.zeros(0, int))):
+            with pytest.raises(BadGraph, match="whole number"):
+                call(not_whole)
+    assert len(kronecker(np.int8(9))[0]) == 16 << 9
+    assert Graph.from_edges(np.uint8(255), np.zeros(0, int), np.zeros(0, int)).n == 255
 
 
 def test_the_protocol_of_graph500() -> None:

@@ -82,6 +82,17 @@ def test_what_lies_below_a_task_is_what_deeper_plans_say() -> None:
     assert [level.depth for level in search_sizes(problem, 3).levels] == [1, 2, 3]
 
 
+def test_a_long_list_of_tasks_above_a_short_one_has_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.langford(7)
+    levels = search_sizes(problem).levels
+    widest = max(level.nodes for level in levels)
+    assert levels[-2].nodes < widest
+    assert levels[-2].work_error is not None
+    for module in ("irregular.search_tree", "methods.backtracking.plan"):
+        monkeypatch.setattr(f"langford.{module}.LARGEST_TASK_LIST", widest - 1)
+    assert search_sizes(problem).levels[-2].work_error is None
+
+
 @pytest.mark.parametrize("problem", [Problem.langford(7), Problem.skolem(6), Problem.langford(9, 3)], ids=str)
 def test_children_without_a_kernel_are_those_of_the_kernel(problem: Problem) -> None:
     # What a GPU does, with NumPy.

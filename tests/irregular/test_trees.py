@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from langford.irregular import Tree, TreeMatrix, leaffix, rootfix, search_states
 from langford.irregular.compression import best_offset, compress
-from langford.irregular.errors import BadArray, BadChoice, BadLength, BadTree, BadWeights, NoInverse, ZeroPivot
+from langford.irregular.errors import (
+    BadArray,
+    BadChoice,
+    BadGraph,
+    BadLength,
+    BadTree,
+    BadWeights,
+    NoInverse,
+    ZeroPivot,
+)
 from langford.irregular.tree import broom, chain, euler_tour, list_rank, random_tree, star
 from langford.problem import Problem
 
@@ -100,6 +109,23 @@ def test_the_euler_tour_ranked_is_the_one_of_the_preorder(shape: str) -> None:
     ranks = list_rank(euler_tour(tree), first)
     assert ranks[:n].tolist() == tree.opened.tolist()
     assert ranks[n:].tolist() == tree.closed.tolist()
+
+
+@pytest.mark.parametrize(
+    ("following", "first", "message"),
+    [
+        ([1, 0], 0, "no list of all 2 elements, with an end, begins with element 0"),
+        ([1, 2, 1], 0, "with an end"),
+        ([0, 1], 0, "all 2 elements"),
+        ([1, 1], 2, "begins with element 2"),
+        ([1, 1], -1, "begins with element -1"),
+        ([5, 1], 0, "element 5 is no vertex"),
+        ([1, 1], 0.0, "whole number"),
+    ],
+)
+def test_lists_that_cannot_be_ranked(following: list[int], first: int, message: str) -> None:
+    with pytest.raises(BadGraph, match=message):
+        list_rank(np.array(following), first)
 
 
 @pytest.mark.parametrize("op", PYTHON)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langford import drawing, explicit
-from langford.errors import TooExpensive
-from langford.estimation import estimate
+from langford.errors import BadSeed, TooExpensive
+from langford.estimation import BadWalks, estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from tests import brute_force
@@ -128,6 +128,18 @@ def test_estimates_hold_the_true_value(variant: str, copies: int, n: int) -> Non
     found = estimate(Problem.named(variant, n, copies), 200_000)
     true = PUBLISHED[variant, copies][n]
     assert abs(found.value - true) < 4 * found.standard_error < true
+
+
+@pytest.mark.parametrize("walks", [0, -1, 1.5, None, 10**20])
+def test_estimates_from_no_number_of_walks_are_refused(walks: int) -> None:
+    with pytest.raises(BadWalks, match="walks"):
+        estimate(Problem.langford(8), walks)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1"])
+def test_estimates_with_no_seed_are_refused(seed: int) -> None:
+    with pytest.raises(BadSeed, match="seed"):
+        estimate(Problem.langford(8), 100, seed)
 
 
 def test_estimates_are_reproducible_and_zero_where_none_exists() -> None:

@@ -172,11 +172,11 @@ def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypat
 
 def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
     finish(campaign, "a")
-    assert campaign.rechecks() == 0
+    assert campaign.standing().rechecks == 0
     drawn = [0]
     for share in (0.3, 0.6, 1.0):
         campaign.set_recheck_share(share)  # it holds for what is done already
-        drawn.append(campaign.rechecks())
+        drawn.append(campaign.standing().rechecks)
     assert drawn == sorted(drawn)
     assert drawn[-1] == TASKS
     assert not campaign.lease("a", TASKS, HOUR)
@@ -265,7 +265,7 @@ def test_a_recheck_that_fails_waits_for_another_worker(
         assert [how(campaign, lease, "boom") for lease in leases] == [False] * TASKS
         assert not campaign.lease(worker, TASKS, HOUR)  # it has failed at each of them
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
-    assert campaign.rechecks() == TASKS
+    assert campaign.standing().rechecks == TASKS
     finish(campaign, "e")
     assert campaign.results() == TRUE
 

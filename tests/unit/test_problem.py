@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+import langford
 from langford.errors import BadProblem
 from langford.problem import Problem
 from tests.brute_force import arrangements
@@ -41,11 +43,33 @@ def test_names_identify(problem: Problem) -> None:
         (lambda: Problem.from_differences([1, 2], 5), "4 places, not 5"),
         (lambda: Problem.from_differences([1, 2], 5, [6]), "within 1..5"),
         (lambda: Problem.parse("langford"), "names no problem"),
+        (lambda: Problem.parse("langford-٤"), "names no problem"),
+        (lambda: Problem.parse("differences-1..2-over-4"), "names no problem"),
+        (lambda: Problem.parse(f"differences-{'9' * 5000}-over-2"), "names no problem"),
+        (lambda: Problem.langford(4.0), "n must be a whole number, not 4.0"),
+        (lambda: Problem.langford("4"), "n must be a whole number, not '4'"),
+        (lambda: Problem.langford(4, None), "copies must be a whole number, not None"),
+        (lambda: Problem.from_differences([1, 2.5]), "difference must be a whole number, not 2.5"),
+        (lambda: Problem.from_differences([1, 3], empty=[1.5]), "place must be a whole number, not 1.5"),
+        (lambda: Problem.from_differences([1, 3], float("nan")), "places must be a whole number, not nan"),
+        (lambda: Problem.from_differences([5000]), "at most 4,096 long"),
+        (lambda: Problem.from_differences([1], empty=range(1, 5000)), "at most 4,096 long"),
     ],
 )
 def test_bad_problems_are_refused(build, says: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(BadProblem, match=says):
         build()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int64, np.uint64])
+def test_integers_of_numpy_are_as_good_as_others(kind: type[np.integer]) -> None:
+    differences, filled = (7, 18, 63), {1, 8, 2, 20, 30, 93}
+    empty = [place for place in range(1, 94) if place not in filled]
+    problem = Problem.from_differences(np.array(differences, kind), 93, np.array(empty, kind))
+    assert problem == Problem.from_differences(differences, 93, empty)
+    assert repr(problem) == repr(Problem.from_differences(differences, 93, empty))
+    assert langford.count(problem, method="shifted") == 1
+    assert Problem.langford(kind(100)).places == 200
 
 
 def test_hooked_rows_leave_the_second_to_last_place() -> None:

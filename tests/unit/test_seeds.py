@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from jobs.farm import envelope, server, wire
 from jobs.recomputation import recomputation
 from jobs.run import result
 from langford.devices import CPU
-from langford.errors import BadSeed
+from langford.errors import BadDepth, BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
@@ -181,3 +182,15 @@ def test_commands_take_a_seed(langford: Run) -> None:
     verified = langford("verify", "langford-8-shifted-4-seed-5", "--sample", "100%", "--statement", "said.txt")
     assert verified.returncode == 0, verified.stderr
     assert "shifted at depth 4 with seed 5" in langford("verify", "--check", "said.txt").stdout
+
+
+def test_a_plan_has_one_seed_however_it_is_written() -> None:
+    first, second = (library.plan(PROBLEM, "shifted", 4, seed=seed) for seed in (True, 1))
+    assert (first.key.name, first.seed) == (second.key.name, 1)
+    assert first.evaluate(0) == plan_of(replace(KEY, seed=1)).evaluate(0)
+    for seed in (1.0, "1", 1.5):
+        with pytest.raises(BadSeed, match="whole number"):
+            library.plan(PROBLEM, "shifted", 4, seed=seed)  # type: ignore[arg-type]
+    assert library.plan(PROBLEM, depth=np.int64(4)).key == library.plan(PROBLEM, depth=4).key
+    with pytest.raises(BadDepth, match="whole number"):
+        library.plan(PROBLEM, depth=4.0)  # type: ignore[arg-type]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 
 from db import Standing
 from jobs.farm.client import ServerAway
-from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, reservation_script
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import (
     AnotherKeeper,
     BadScript,
@@ -21,6 +24,8 @@ from slurm.errors import (
 )
 from slurm.lock import held
 
+NAME = "langford-27-polyphase-16"
+JOBS = f"{NAME}-1f2e3d4c"
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOGS = Path("/home/ada/slurm-logs/langford-27-polyphase-16")
 WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/langford-27-polyphase-16"]
@@ -29,7 +34,7 @@ WORK = ["/opt/venv/bin/python", "-m", "langford", "work", "https://farm:8765/lan
 def test_the_script_of_an_array() -> None:
     resources = Resources(1200, "best-effort", "gpu:1", 4, "records", "low", ("--mem=2G", "--exclude=n[1-3]"))
     command = [*WORK, "--token-file", "/home/ada/my token", "--time-limit", str(resources.working_seconds)]
-    text = array_script("langford-27-polyphase-16", 256, resources, LOGS, command, ["module load cuda"])
+    text = array_script(JOBS, 256, resources, LOGS, command, ["module load cuda"])
     assert text == (GOLDEN / "array.sbatch").read_text()
 
 
@@ -37,6 +42,13 @@ def test_the_script_of_a_reservation() -> None:
     mpi = [*WORK[:3], "mpi", "--static", "langford", "24"]
     text = reservation_script("records", 4, 16, Resources(2 * 3600 + 61), LOGS, ["srun", "--mpi=pmi2"], mpi)
     assert text == (GOLDEN / "reservation.sbatch").read_text()
+
+
+def test_the_jobs_of_two_campaigns_of_one_name_have_two_names() -> None:
+    names = {job_name("l24", str(uuid.uuid4())) for _ in range(100)}
+    assert len(names) == 100
+    assert all(re.fullmatch("l24-[0-9a-f]{8}", name) for name in names)
+    assert job_name(NAME, "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b") == JOBS
 
 
 @pytest.mark.parametrize(
@@ -47,12 +59,56 @@ def test_the_script_of_a_reservation() -> None:
         lambda: array_script("name", 1, Resources(600, extra=("mem=2G",)), LOGS, WORK),
         lambda: array_script("name", 1, Resources(600, extra=("--mem=2G\nrm -rf /",)), LOGS, WORK),
         lambda: array_script("name", 1, Resources(600), Path("/home/ada/my logs"), WORK),
+        lambda: array_script("name", 1, Resources(600), LOGS, WORK, ["module load cuda\n#SBATCH --array=0-3"]),
         lambda: Resources(120).working_seconds,
     ],
 )
 def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
     with pytest.raises(BadScript):
         build()
+
+
+OWN = [
+    ("--job-name=other", "job-name", "leave it out"),
+    ("--job=other", "job-name", "leave it out"),
+    ("--job-name other", "job-name", "leave it out"),
+    ("-J", "job-name", "leave it out"),
+    ("-Jother", "job-name", "leave it out"),
+    ("--mem=2G --job-name=other", "job-name", "leave it out"),
+    ("--mem=2G '-J' other", "job-name", "leave it out"),
+    ("--array=0-3", "array", "--max-queued"),
+    ("--arr=0-3", "array", "--max-queued"),
+    ("-a0-3", "array", "--max-queued"),
+    ("--time=5", "time", "--time"),
+    ("-t 5", "time", "--time"),
+    ("--output=log", "output", "--logs"),
+    ("--cpus-per-task=2", "cpus-per-task", "--cpus"),
+    ("-Mfar", "clusters", "SLURM_CLUSTERS"),
+    ("--no-requeue", "no-requeue", "leave it out"),
+    ("--wait", "wait", "leave it out"),
+]
+
+
+@pytest.mark.parametrize(("option", "name", "instead"), OWN, ids=[option for option, _, _ in OWN])
+def test_an_option_that_is_set_already_is_refused(option: str, name: str, instead: str) -> None:
+    with pytest.raises(BadScript, match=f"^--{name} of sbatch is refused in .*: .*{instead}"):
+        array_script("name", 1, Resources(600, extra=("--mem=2G", option)), LOGS, WORK)
+
+
+@pytest.mark.parametrize("option", ["-n4", "--mem=2G -n 4", "--", "--comment='open"])
+def test_an_option_that_cannot_be_read_is_refused(option: str) -> None:
+    with pytest.raises(BadScript, match=r"write the whole option|close the quote"):
+        array_script("name", 1, Resources(600, extra=(option,)), LOGS, WORK)
+
+
+def test_other_options_are_taken() -> None:
+    extra = ("--mem=2G", "--ntasks=4", "--comment='-J and --array'", "--time-min=5", "--exclude n1", "--nice=-5")
+    text = array_script("name", 1, Resources(600, extra=extra), LOGS, WORK)
+    assert all(f"#SBATCH {option}\n" in text for option in extra)
+    reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun"], WORK)
+    assert "#SBATCH --requeue\n" in reserved
+    with pytest.raises(BadScript, match=r"--job-name of sbatch is refused.*give --name NAME"):
+        reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun"], WORK)
 
 
 @pytest.mark.parametrize("place", ["setup", "option", "command"])
@@ -100,6 +156,22 @@ def keeper_of(
 ) -> QueueKeeper:
     say = said.append if said is not None else print
     return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0, say=say)
+
+
+def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
+    asked: list[str] = []
+
+    class Named(Cluster):
+        def elements(self, name: str) -> list[Element]:
+            asked.append(name)
+            return super().elements(name)
+
+    def standing() -> Standing:
+        asked.append("standing")
+        return Standing({"ready": 1}, {})
+
+    QueueKeeper(Named(), lambda: "name", str, standing, 5).top_up()
+    assert asked == ["standing", "name"]
 
 
 def test_missing_elements_are_submitted() -> None:
@@ -224,12 +296,22 @@ def test_one_keeper_per_queue(tmp_path: Path) -> None:
         pass
 
 
-def test_commands_answer_with_their_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def command(name: str, text: str) -> None:
+Command = Callable[[str, str], None]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Make a command with the text of a shell script; there are no others."""
+
+    def made(name: str, text: str) -> None:
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
 
     monkeypatch.setenv("PATH", str(tmp_path))
+    return made
+
+
+def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     with pytest.raises(NoSlurm, match="no squeue here"):
         SlurmScheduler().elements("name")
     command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
@@ -247,3 +329,85 @@ def test_commands_answer_with_their_exit_codes(tmp_path: Path, monkeypatch: pyte
         SlurmScheduler().submit("#!/bin/bash\n")
     command("scontrol", "echo 'MaxArraySize            = 64'")
     assert SlurmScheduler().largest_array() == 64
+
+
+HARMLESS = {
+    "SBATCH_ACCOUNT": "records",
+    "SBATCH_MEM_PER_NODE": "2G",
+    "SBATCH_EXPORT": "ALL",
+    "SLURM_CLUSTERS": "far",
+    "SQUEUE_ALL": "1",
+    "LANGFORD_TOKEN": "t",
+}
+HARMFUL = {
+    "SBATCH_JOB_NAME": "other",
+    "SBATCH_ARRAY_INX": "0-999",
+    "SBATCH_TIMELIMIT": "1",
+    "SBATCH_SIGNAL": "KILL",
+    "SBATCH_OUTPUT": "/dev/null",
+    "SBATCH_ERROR": "/dev/null",
+    "SBATCH_OPEN_MODE": "truncate",
+    "SBATCH_NO_REQUEUE": "1",
+    "SBATCH_WAIT": "1",
+    "SBATCH_PARTITION": "another",  # than the script's
+}
+FILTERS = {
+    "SQUEUE_FORMAT": "%j",
+    "SQUEUE_FORMAT2": "jobid",
+    "SQUEUE_NAMES": "other",
+    "SQUEUE_STATES": "RUNNING",
+    "SQUEUE_PARTITION": "other",
+    "SCANCEL_NAME": "other",
+    "SCANCEL_STATE": "RUNNING",
+    "SCANCEL_INTERACTIVE": "1",
+}
+
+
+def test_the_environment_changes_no_name_and_no_choice_of_jobs(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (HARMLESS | HARMFUL | FILTERS).items():
+        monkeypatch.setenv(name, value)
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("SEEN", str(seen))
+    write = "export -p >$SEEN"
+
+    def variables() -> set[str]:
+        return set(re.findall(r"^export (\w+)", seen.read_text(), re.MULTILINE))
+
+    command("sbatch", f"{write}; echo 1")
+    script = array_script(JOBS, 5, Resources(600, "best-effort"), LOGS, WORK)
+    assert SlurmScheduler().submit(script) == "1"
+    assert variables() >= set(HARMLESS)
+    assert not variables() & set(HARMFUL)
+    SlurmScheduler().submit(array_script(JOBS, 5, Resources(600, extra=("--mem=4G",)), LOGS, WORK))
+    assert "SBATCH_PARTITION" in variables()
+    assert "SBATCH_MEM_PER_NODE" not in variables()
+    for name in ("squeue", "scontrol", "scancel"):
+        command(name, f'{write}; [ -z "$(/bin/cat)" ]')
+    for call in (
+        lambda: SlurmScheduler().elements(JOBS),
+        lambda: SlurmScheduler().cancel_pending(JOBS),
+        SlurmScheduler().largest_array,
+    ):
+        call()
+        assert variables() >= set(HARMLESS)
+        assert not variables() & set(FILTERS)
+
+
+def test_the_jobs_are_those_of_this_user_on_the_cluster_that_takes_them(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("USER", "LOGNAME", "USERNAME"):
+        monkeypatch.setenv(name, "nobody")
+    monkeypatch.setenv("SBATCH_CLUSTERS", "far")
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    for name in ("squeue", "scancel"):
+        command(name, 'echo "$* on $SLURM_CLUSTERS" >>$SEEN')
+    SlurmScheduler().elements(JOBS)
+    SlurmScheduler().cancel_pending(JOBS)
+    asked, cancelled = (tmp_path / "seen").read_text().splitlines()
+    assert f"-u {os.geteuid()} -n {JOBS} " in asked
+    assert f"--user={os.geteuid()} --name={JOBS}" in cancelled
+    assert asked.endswith("on far")
+    assert cancelled.endswith("on far")

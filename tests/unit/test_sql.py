@@ -69,7 +69,6 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     life_of_notices(log, campaign)
     call(campaign.progress)
     call(campaign.standing)
-    call(campaign.rechecks)
     assert call(campaign.overview).tasks.total == TASKS
     call(campaign.task_records)
     call(campaign.task_records, TaskState.DONE)

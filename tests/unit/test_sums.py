@@ -15,14 +15,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import langford
 from langford.arithmetic.residue import residue
 from langford.errors import MethodDoesNotApply
+from langford.kernels.cpu.polyphase import coefficient_rows
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import UBlock
+from langford.methods.polyphase.tables import OddForms, UBlock
 from langford.problem import Problem
 from tests.brute_force import arrangements, godfrey_sum, orbit
 from tests.problems import SMALL_SETS
@@ -49,6 +51,31 @@ def test_random_sets_at_random_depths(problem: Problem, data: st.DataObject) -> 
     plan = METHODS[method].plan(problem, depth)
     results = [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).arrangements == arrangements(problem)
+
+
+HALVED = ["differences-3.4-over-6-empty-3.5", "differences-1.2.3.5.6.7.14-over-16-empty-13.15"]
+"""An even difference has an odd number of terms: its sum is odd at all points."""
+
+
+@pytest.mark.parametrize("name", HALVED)
+def test_odd_sums_of_even_differences_are_not_halved(name: str) -> None:
+    problem = Problem.parse(name)
+    with pytest.raises(MethodDoesNotApply, match="odd number of terms"):
+        METHODS["polyphase"].plan(problem, 0)
+    assert langford.count(problem) == arrangements(problem) > 0
+
+
+@pytest.mark.parametrize("filled", [{1, 3, 10, 12}, {2, 4, 25, 27}], ids=str)
+def test_runs_of_places_that_no_difference_joins(filled: set[int]) -> None:
+    problem = Problem.from_differences((1, 2), empty=set(range(1, max(filled) + 1)) - filled)
+    plan = METHODS["polyphase"].plan(problem, 0)
+    assert isinstance(plan, PolyphasePlan)
+    assert not merge(plan, [plan.evaluate(0)]).arrangements
+    split = plan.split
+    rows, steps = np.ones((2, split.v_length, 8), np.int16)
+    forms = OddForms(split.u_length, split.v_length, split.offset, np.array(split.odd), split.alt_sign)
+    coefficient_rows.py_func(0, forms, 1, rows, steps)
+    assert not rows.any()
 
 
 def summand(problem: Problem, signs: dict[int, int]) -> int:

@@ -96,14 +96,17 @@ def walk(above, indptr, children, order, depth, size, preorder):
 
 @kernel
 def rank_sequentially(following, first, rank):
-    """The place of every element of a list into ``rank``: ``following`` of the last element is itself."""
-    place, element = 0, first
-    while True:
+    """The place of every element of a list into ``rank``: ``following`` of the last element is itself.
+
+    Returns the number of elements, 0 when the list has no end.
+    """
+    element = first
+    for place in range(following.size):
         rank[element] = place
-        place += 1
         if following[element] == element:
-            return place
+            return place + 1
         element = following[element]
+    return 0
 
 
 @njit(cache=True)

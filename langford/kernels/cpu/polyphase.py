@@ -93,7 +93,7 @@ def coefficient_rows(natural, odd, forms, rows, steps):
     the change when the bit becomes 1.  odd: the OddForms.
     """
     u_length, v_length, lags = odd.u_length, odd.v_length, odd.lags
-    pad = u_length + v_length + lags.max() if forms else 1
+    pad = u_length + v_length + abs(odd.offset) + lags.max() if forms else 1
     signs = np.zeros((2, u_length + 2 * pad), np.int16)
     for k in range(u_length):
         sign = 1 - 2 * ((natural >> k) & 1)

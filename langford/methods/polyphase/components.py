@@ -60,7 +60,8 @@ class Components:
 def components(problem: Problem) -> Components:
     """Split a problem of pairs whose odd and even filled places each form one run.
 
-    Raises MethodDoesNotApply otherwise.
+    Raises MethodDoesNotApply otherwise, and where an even difference has an odd number of terms: its sum is odd and
+    cannot be halved.  That happens where one run is longer than the lag and the other is not.
     """
     if problem.copies != 2:
         raise MethodDoesNotApply("the algebraic methods count pairs only; use miller for s >= 3")
@@ -71,6 +72,12 @@ def components(problem: Problem) -> Components:
             raise MethodDoesNotApply(
                 "polyphase needs the filled odd places, and the filled even places, to form one run "
                 "each; use godfrey or miller"
+            )
+    for d in problem.differences:
+        if d % 2 == 0 and problem.terms[d] % 2:
+            raise MethodDoesNotApply(
+                f"polyphase halves the sums of even differences, and that of {d} has an odd number of terms "
+                f"({problem.terms[d]}); use godfrey or miller"
             )
     even = tuple(d // 2 for d in problem.differences if d % 2 == 0)
     odd = tuple(d // 2 for d in problem.differences if d % 2)

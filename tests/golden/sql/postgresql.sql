@@ -308,9 +308,8 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
 -- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview,
--- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
--- Campaign.delete
+-- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
+-- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
@@ -958,7 +957,7 @@ FROM voter
 WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks, Campaign.overview
+-- Campaign.standing, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -972,6 +971,7 @@ WHERE campaign.id = %(campaign)s::INTEGER;
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
+AND result.listed
 AND result.lot < %(share)s;
 
 -- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
@@ -1203,7 +1203,7 @@ WHERE task.campaign_id = %(campaign)s::INTEGER
 AND task.state IN (%(state_1_1)s::VARCHAR, %(state_1_2)s::VARCHAR, %(state_1_3)s::VARCHAR)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1315,13 +1315,6 @@ FROM worker
 WHERE worker.last_seen > %(since)s
 ORDER BY worker.last_seen DESC
 LIMIT %(param_2)s::INTEGER;
-
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM result
-WHERE result.campaign_id = %(campaign)s::INTEGER
-AND result.listed
-AND result.lot < %(share)s;
 
 -- Campaign.overview
 SELECT count(event.id) AS count_1

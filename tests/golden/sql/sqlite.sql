@@ -290,9 +290,8 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
 -- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview,
--- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
--- Campaign.delete
+-- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
+-- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = ?;
@@ -913,7 +912,7 @@ FROM voter
 WHERE voter.distrusted IS NOT NULL);
 
 -- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.rechecks, Campaign.overview
+-- Campaign.standing, Campaign.overview
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -927,6 +926,7 @@ WHERE campaign.id = ?;
 SELECT count(*) AS count_1
 FROM result
 WHERE result.campaign_id = ?
+AND result.listed = 1
 AND result.lot < ?;
 
 -- Campaign.results, Campaign.replication, Campaign.progress, Campaign.overview
@@ -1142,7 +1142,7 @@ WHERE task.campaign_id = ?
 AND task.state IN (?, ?, ?)
 GROUP BY task.state;
 
--- Campaign.progress, Campaign.standing, Campaign.rechecks, Campaign.overview
+-- Campaign.progress, Campaign.standing, Campaign.overview
 SELECT count(*) AS count_1
 FROM (SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
 FROM result
@@ -1253,13 +1253,6 @@ FROM worker
 WHERE worker.last_seen > ?
 ORDER BY worker.last_seen DESC
 LIMIT ? OFFSET ?;
-
--- Campaign.overview
-SELECT count(*) AS count_1
-FROM result
-WHERE result.campaign_id = ?
-AND result.listed = 1
-AND result.lot < ?;
 
 -- Campaign.overview
 SELECT count(event.id) AS count_1

@@ -1,0 +1,48 @@
+"""The commands that messages advise are commands, and about the same problem."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from db.ledger import Ledger
+from langford.cli.counting import LONGEST_COUNT
+from langford.cli.main import cli
+from langford.problem import Problem
+
+PROBLEMS = [
+    Problem.langford(7),
+    Problem.langford(9, 3),
+    Problem.skolem(5),
+    Problem.hooked_langford(5),
+    Problem.from_differences([2, 3], 7, [2, 6, 7]),
+    Problem.from_differences(range(2, 11), copies=3),
+]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_a_problem_as_arguments_is_that_problem(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["create", *problem.arguments, "--name", "farmed", "--method", "miller"])
+    assert done.exit_code == 0, done.output
+    assert Ledger("langford.db").campaign("farmed").problem == problem
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_a_count_that_is_too_long_advises_an_estimate_of_its_problem(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("langford.cli.counting.forecast.core_seconds", lambda *_: 1e6 * LONGEST_COUNT)
+    variant, *rest = problem.arguments
+    words = problem.arguments if variant == "--differences" else [*rest, "--variant", variant]
+    refused = CliRunner().invoke(cli, ["count", *words, "--method", "miller"])
+    [advised] = re.findall("`langford (estimate [^`]+)`", str(refused.exception))
+    estimated = CliRunner().invoke(cli, [*shlex.split(advised), "--walks", "10"])
+    assert estimated.exit_code == 0, estimated.output
+    assert str(problem) in estimated.stdout
