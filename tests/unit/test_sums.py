@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import langford
 from langford.arithmetic.residue import residue
-from langford.errors import MethodDoesNotApply
+from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.cpu.polyphase import coefficient_rows
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
@@ -162,6 +162,16 @@ def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
         total, rest, _ = processor.sum_over(index, places[:2], places[2:])
         assert total == expected
         assert rest == residue(expected)
+
+
+def test_godfrey_leaves_at_most_64_signs_free() -> None:
+    godfrey, few_terms = METHODS["godfrey"], Problem.from_differences(range(22, 64))  # 84 places
+    assert godfrey.depths(few_terms) == range(20, 25, 2)
+    assert godfrey.suggested_depth(few_terms) == 20
+    with pytest.raises(BadDepth, match="20..24"):
+        godfrey.plan(few_terms, 0)
+    with pytest.raises(MethodDoesNotApply, match="2\\^90 points"):
+        godfrey.plan(Problem.from_differences(range(45, 90)), 24)
 
 
 def test_widths_beyond_the_kernels_are_refused() -> None:

@@ -10,6 +10,9 @@ from langford.problem import Problem
 
 LARGEST_SUM = 63
 """Sums are packed into bytes with a bias of 64."""
+DEEPEST = 24
+MOST_FREE = 64
+"""Signs that run freely within a task, at most: kernels number its blocks of points in 63 bits."""
 
 
 class Godfrey(Method):
@@ -30,11 +33,13 @@ class Godfrey(Method):
             return "the algebraic methods count pairs only; use miller for s >= 3"
         if widths.sum_bound(problem) > LARGEST_SUM:
             return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
+        if 2 * problem.n > DEEPEST + MOST_FREE:
+            return f"godfrey runs through 2^{2 * problem.n} points, which nobody can; use miller"
         return None
 
     def depths(self, problem: Problem) -> range:
         """Even numbers, so that the mirror maps prefixes to prefixes."""
-        return range(0, min(2 * problem.n, 24) + 1, 2)
+        return range(max(0, 2 * problem.n - MOST_FREE), min(2 * problem.n, DEEPEST) + 1, 2)
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
         """A class has at most 8 prefixes: the images under two negations and the mirror."""
@@ -42,4 +47,5 @@ class Godfrey(Method):
 
     def suggested_depth(self, problem: Problem) -> int:
         """Deep enough that nearly every prefix has a mirror image other than itself."""
-        return min(10 if problem.n < 18 else 16, self.depths(problem)[-1])
+        depths = self.depths(problem)
+        return min(max(10 if problem.n < 18 else 16, depths[0]), depths[-1])
