@@ -115,10 +115,10 @@ def statement_of(
     compared = [comparison for comparison in comparisons if comparison.stored is not None]
     left = coverage.tasks - coverage.compared
     outcome = (
-        f"{len(wrong)} of {len(compared)} tasks differ: {', '.join(map(str, wrong))}"
-        if wrong
-        else f"all {len(compared)} recomputed values agree with the stored ones"
+        f"all {len(compared)} recomputed values agree with the stored ones" if compared else "nothing was compared"
     )
+    if wrong:
+        outcome = f"{len(wrong)} of {len(compared)} tasks differ: {', '.join(map(str, wrong))}"
     where = "host-compiled kernel" if device is None else "cpu" if device == CPU else f"{device} {device.name}"
     return Statement(
         {
