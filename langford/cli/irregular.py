@@ -145,10 +145,11 @@ def farm(
         done = progress.tasks.get("done", 0)
         if task_seconds is None and done:
             task_seconds = progress.seconds / done
-        workers = workers or len(holders) or None
+        if workers is None:
+            workers = max(1, len(holders))
     if task_seconds is None:
         raise click.UsageError("give --task-seconds, or a campaign with results")
-    described = Farm(workers or 1, batch, task_seconds, lease_ms, result_ms, round_trip_ms)
+    described = Farm(1 if workers is None else workers, batch, task_seconds, lease_ms, result_ms, round_trip_ms)
     pace = throughput(described)
     if as_json:
         display.print_json({**asdict(described), **pace.document()})
