@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
 from langford.cli.exit_codes import ExitCode
@@ -18,13 +19,14 @@ SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 def code_of_refusal(error: OSError) -> int:
     """Say what the system refused; returns the exit code."""
     if error.errno in SHORTAGES:
-        say(
-            f"langford: the system refuses more to this process ({error.strerror}): raise its limits (`ulimit "
-            "-a`), or give it less to do at once (fewer --workers), and repeat"
-        )
+        limits = "raise its limits (`ulimit -a`), or give it less to do at once (fewer --workers), and repeat"
+        say(f"langford: the system refuses more to this process ({error.strerror}): {limits}")
         return ExitCode.FAILED
     if error.filename is not None:
         say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or make room")
+        return ExitCode.BAD_INPUT
+    if error.errno == errno.ENOENT and _working_folder_is_gone():
+        say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")
         return ExitCode.BAD_INPUT
     return cannot_print(error)
 
@@ -40,3 +42,12 @@ def forget(output: TextIO) -> None:
     """Let what is still to be printed there go nowhere: the interpreter would try again when it ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+
+
+def _working_folder_is_gone() -> bool:
+    """Whether somebody deleted the folder in which this process was started."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False

@@ -57,6 +57,15 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
     assert "Traceback" not in (tmp_path / "errors").read_text()
 
 
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    for command, code in [("count 8", 0), ("status", 2), ("run langford 8", 2), ("draw 7 --out seven.svg", 2)]:
+        done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
+        assert done.returncode == code, done.stderr
+        said = without_announcement(done.stderr)
+        assert said.startswith("langford: the working folder is gone: change to one that exists") == (code == 2)
+        assert len(said.splitlines()) == (code == 2)
+
+
 @pytest.mark.parametrize("arguments", ["count 8", "list 7", "--help", "status"])
 def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"$langford {arguments} >&-")
