@@ -138,7 +138,7 @@ def verify(
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
-        signing.require_place(statement)
+        signing.require_place(statement, key)
     chosen_device = None if device == HOST else devices(device, 1)[0]
     seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:

@@ -204,6 +204,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("verify eight --device tpu", "Invalid value"),
     ("verify eight --sign text", "give --statement"),
     ("verify eight --allowed-signers text", "belongs to --check"),
+    ("verify eight --statement /dev/stdout --sign key", "give the name of one, or leave --sign out"),
+    ("verify eight --statement pipe --sign key", "pipe is no file"),
     ("verify eight --statement folder", "is a directory"),
     ("verify eight --statement link", "link is a database"),
     ("verify eight --statement text.gz", "text.gz.sig"),
@@ -275,6 +277,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("tasks eight --state lost", "Invalid value"),
     # export, import
     ("export", "Missing argument"),
+    ("export eight --out /dev/stdout --sign key", "/dev/stdout is no file, and a signature stands beside a file"),
+    ("export eight --out pipe --sign key", "pipe is no file"),
     ("export nobody", "no campaign 'nobody'"),
     ("export eight --out no/such/part.gz", "No such file"),
     ("export eight --out folder", "folder"),
