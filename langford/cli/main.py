@@ -224,6 +224,8 @@ def _code_of_command() -> int:
         say(f"langford: {wrong} is no text here: write it in UTF-8, in a locale of UTF-8")
         return ExitCode.BAD_INPUT
     except OSError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C
+            return code_of_signal(signal.SIGINT)
         return code_of_refusal(error)
 
 
