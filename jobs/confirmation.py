@@ -22,7 +22,7 @@ class NothingElse(LangfordError):
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Two counts of one problem that share no partial result.
+    """Two counts of one problem, each computed whole, of which the totals are compared.
 
     Attributes:
         problem: what was counted.
@@ -100,6 +100,10 @@ def confirming_plan(
         seed: None: the default, or the seed after that of the campaign when the method is the same.
         depth: None: that of the campaign that has been begun, else by rule for the device.
         device: where the new campaign is to be run.
+
+    The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two no
+    more independent: what a task deeper down finds adds up to that of its owner (Plan.owners), both place the first
+    colours by the same code, and both search below by their own.  So the depth is the best one for the method.
 
     Raises NothingElse, MethodDoesNotApply, BadSeed or BadDepth.
     """

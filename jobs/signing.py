@@ -7,12 +7,14 @@ import re
 import subprocess
 from pathlib import Path
 
-from langford.durable import replace_file, require_replaceable
+from langford.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
 from langford.errors import LangfordError, WrongResult
 
 NAMESPACE = "langford"
 SECONDS = 120.0
 """For a passphrase to be typed."""
+STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
+"""Where the names of this process's outputs begin, which may lead to a file of another name."""
 
 
 class NoSshKeygen(LangfordError):
@@ -21,6 +23,10 @@ class NoSshKeygen(LangfordError):
 
 class NotSigned(LangfordError):
     """ssh-keygen did not sign."""
+
+
+class NoPlaceForSignature(LangfordError):
+    """A signature is kept beside a file, and the output is none."""
 
 
 class BadSignature(WrongResult):
@@ -32,8 +38,15 @@ def signature_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sig")
 
 
-def require_place(file: Path) -> None:
-    """Raises NotReplaceable or OSError when what is there forbids to write a file, or its signature."""
+def require_place(file: Path, key: Path | None) -> None:
+    """Raise when what is there forbids to write a file, or its signature; see :func:`write`.
+
+    Raises NoPlaceForSignature, NotReplaceable or OSError.
+    """
+    if key is not None and (is_a_device_or_a_pipe(file) or str(file).startswith(STREAMS)):
+        raise NoPlaceForSignature(
+            f"{file} is no file, and a signature stands beside a file: give the name of one, or leave --sign out"
+        )
     require_replaceable(file)
     require_replaceable(signature_of(file))
 
@@ -46,9 +59,9 @@ def write(file: Path, content: bytes, key: Path | None) -> Path | None:
     Args:
         key: a private ssh key, or a public one whose private one an agent has.
 
-    Raises NoSshKeygen, NotSigned, NotReplaceable or OSError.
+    Raises NoSshKeygen, NotSigned, NoPlaceForSignature, NotReplaceable or OSError.
     """
-    require_place(file)
+    require_place(file, key)
     signature, signed = signature_of(file), None if key is None else _signed(content, key)
     if os.path.lexists(signature):
         signature.unlink()

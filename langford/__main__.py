@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from langford.cli.main import main
+from langford.cli.start import main
 
 if __name__ == "__main__":
     # ``python -m`` looks into the working folder first, where a folder may be called like one of our packages.

@@ -34,7 +34,7 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     ``private``: nobody but its owner may read the file, at no time; a link is replaced, which others may have made.
     """
     require_replaceable(file)
-    if _is_a_device_or_a_pipe(file):
+    if is_a_device_or_a_pipe(file):
         file.write_bytes(content)
         return
     named, file = file, file if private else Path(os.path.realpath(file))
@@ -74,7 +74,7 @@ def require_replaceable(file: Path) -> None:
             raise NotReplaceable(f"{file} is {kind}: give another name for the output")
 
 
-def _is_a_device_or_a_pipe(file: Path) -> bool:
+def is_a_device_or_a_pipe(file: Path) -> bool:
     """Whether there is something, and no file or folder."""
     return file.exists() and not (file.is_file() or file.is_dir())
 

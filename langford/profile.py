@@ -63,7 +63,7 @@ def _profile() -> dict[str, Any]:
     file = profile_file()
     try:
         profile = json.loads(file.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise BadProfile(f"{file} cannot be read ({error}); delete it and run `langford tune` again") from error

@@ -43,7 +43,7 @@ def write_program(folder: Path) -> None:
     folder.mkdir()
     program = folder / "langford"
     program.write_text(
-        f"#!{sys.executable} -P\nimport sys\nfrom langford.cli.main import main\n"
+        f"#!{sys.executable} -P\nimport sys\nfrom langford.cli.start import main\n"
         "if __name__ == '__main__':\n    sys.argv[0] = 'langford'\n    main()\n"
     )
     program.chmod(0o755)

@@ -9,13 +9,12 @@ from jobs.confirmation import Confirmation, confirming_plan, require_complete
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import (
+    METHOD_NAMES,
     chosen_cores,
     depth_option,
     device_option,
     json_option,
     ledger_option,
-    method_option,
-    plan_seed_option,
     time_limit_option,
     workers_option,
 )
@@ -36,8 +35,20 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
 )
 @click.argument("name")
 @ledger_option
-@method_option
-@plan_seed_option
+@click.option(
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the first that is not the campaign's.  Only the totals are compared: other methods have other "
+    "partial sums, but for miller and regular, whose tasks are the same at one depth.",
+)
+@click.option(
+    "--seed",
+    "plan_seed",
+    type=int,
+    help="For shifted: which of its sums; another seed has other partial sums and the same total.  "
+    "[default: 0, or the one after that of a campaign by shifted]",
+)
 @depth_option
 @click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question.")
 @workers_option
@@ -60,8 +71,9 @@ def confirm(
 ) -> None:
     """Count a campaign's problem again in another way, and compare the counts.
 
-    By another method, the first that applies, or by the same one with another seed: the new campaign, of which no
-    partial result is one of the old campaign, is kept in the same ledger.
+    By another method, the first that applies, or by shifted with another seed, in a new campaign of this ledger,
+    which computes everything anew.  The totals are compared.  Other methods and other seeds have other partial
+    sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
     with Ledger(address) as ledger:

@@ -105,20 +105,23 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
             {
                 "problem": problem.name,
                 "estimate": estimated.value,
-                "standard_error": estimated.standard_error,
+                "standard_error": estimated.standard_error if estimated.fruitful else None,
                 "walks": estimated.walks,
                 "fruitful": estimated.fruitful,
                 "seed": seed,
             }
         )
         return
-    relative = estimated.standard_error / estimated.value if estimated.value else float("inf")
-    print(
-        f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} (one standard error, {relative:.2%})"
-    )
+    if estimated.fruitful:
+        relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"
+        print(f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} ({relative})")
+    else:
+        print(f"{problem}: no estimate, since no walk found an arrangement")
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
     if problem.obstruction:
         print(f"  the exact value is 0: {problem.obstruction}")
+    elif not estimated.fruitful:
+        print("  give more --walks; where no number of them finds one, there may be none: `langford count`")
 
 
 def _problem_of_estimate(problem: Problem) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from jobs.durations import duration as duration
-from langford.cli.terminal import plain
+from langford.cli.terminal import say as say
 
 SLOW_SECONDS = 1.5
 
@@ -17,11 +16,6 @@ SLOW_SECONDS = 1.5
 def print_json(document: object) -> None:
     """Print one JSON document on standard output."""
     print(json.dumps(document, indent=2))
-
-
-def say(message: str) -> None:
-    """Print a remark on standard error."""
-    print(plain(message), file=sys.stderr)
 
 
 @contextmanager

@@ -64,7 +64,9 @@ Examples:
 )
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
-@click.option("--days", type=FiniteRange(0, 36_500), help="How long it is valid; default: until revoked.")
+@click.option(
+    "--days", type=FiniteRange(0, 36_500, min_open=True), help="How long it is valid; default: until revoked."
+)
 @click.option("--label", default="", help="What it is for, to find it in the list.")
 @click.option(
     "--out",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +56,7 @@ def _ranks(communicator: Intracomm, device: str) -> tuple[Ranks, Gpu | None, int
         return Ranks(communicator), None, communicator.Split_type(MPI.COMM_TYPE_SHARED).size
     on_gpus = ranks_on_gpus(communicator)
     if on_gpus.why and communicator.rank == 0:
-        print(f"langford: {on_gpus.why}", file=sys.stderr, flush=True)
+        display.say(f"langford: {on_gpus.why}")
     return on_gpus.ranks, on_gpus.gpu, on_gpus.sharing
 
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from db import Ledger
-from jobs.mpi.world import world
-from jobs.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
-from langford.cli import display
-from langford.cli.exit_codes import ExitCode
-from langford.cli.graph500 import print_searches, searched_on_ranks
 from langford.cli.lazy import ListingGroup
 from langford.cli.options import copies_option, json_option, ledger_option, variant_argument
 from langford.cli.parameter_types import FiniteRange, numbers
 from langford.devices import CPU, KINDS
-from langford.irregular import graph500
-from langford.irregular.cycle_files import read_cycle_file
-from langford.irregular.cycles import cycle_mean, cycle_ratio
-from langford.irregular.errors import require_scipy
-from langford.irregular.graph import Graph
-from langford.irregular.search_tree import search_sizes
-from langford.problem import Problem
+from langford.loading import load
 
 one_device_option = click.option(
     "--device", type=click.Choice(KINDS), default=CPU.kind, show_default=True, help="A core, or GPU 0."
@@ -35,7 +21,6 @@ one_device_option = click.option(
 @click.group(cls=ListingGroup)
 def irregular() -> None:
     """Measure searches and farms by trees, cycles and graphs; run Graph500."""
-    require_scipy()
 
 
 @irregular.command(
@@ -56,36 +41,7 @@ def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_j
     Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
     task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
     """
-    problem = Problem.named(variant, n, copies)
-    sizes = search_sizes(problem, depth, device)
-    if as_json:
-        document = {
-            "problem": problem.name,
-            "arrangements": str(sizes.arrangements),
-            "levels": [asdict(level) for level in sizes.levels],
-            "walk": asdict(sizes.walk),
-        }
-        display.print_json(document)
-        return
-    print(f"{problem}: {sizes.arrangements:,} arrangements")
-    table = Table()
-    for heading in ("depth", "tasks", "states", "mean below", "sigma", "largest", "error of plan.work"):
-        table.add_column(heading, justify="right")
-    for level in sizes.levels:
-        error = "" if level.work_error is None else f"{level.work_error:.1%}"
-        table.add_row(
-            f"{level.depth}", f"{level.nodes:,}", f"{level.states:,}", f"{level.mean_below:,.4g}",
-            f"{level.sigma_below:,.4g}", f"{level.largest_below:,}", error,
-        )  # fmt: skip
-    Console().print(table)
-    walk = sizes.walk
-    if walk.relative_sigma is None:
-        print(f"  a walk places {walk.switch} colours at random; there is no arrangement to estimate")
-    else:
-        print(
-            f"  a walk places {walk.switch} colours at random: relative sigma {walk.relative_sigma:.3f}, so "
-            f"{walk.walks_for_1_percent:,} walks estimate the count to 1%"
-        )
+    _work("tree")(variant, n, copies, depth, device, as_json)
 
 
 @irregular.command(
@@ -136,40 +92,9 @@ def farm(
     ledger fills in the time of its tasks and the number of its workers.
     """
     if gpu is not None:
-        _print_streams(Pipeline(*gpu), as_json)
-        return
-    if campaign is not None:
-        with Ledger(address) as ledger:
-            found = ledger.campaign(campaign)
-            progress, holders = found.progress(), found.lease_holders()
-        done = progress.tasks.get("done", 0)
-        if task_seconds is None and done:
-            task_seconds = progress.seconds / done
-        workers = workers or len(holders) or None
-    if task_seconds is None:
-        raise click.UsageError("give --task-seconds, or a campaign with results")
-    described = Farm(workers or 1, batch, task_seconds, lease_ms, result_ms, round_trip_ms)
-    pace = throughput(described)
-    if as_json:
-        display.print_json({**asdict(described), **pace.document()})
-        return
-    print(f"{pace.tasks_per_second:,.4g} tasks per second at most with {described.workers:,} workers")
-    print(f"  expected    {pace.expected_tasks_per_second:,.4g}, because requests that come at once wait")
-    shown = ", ".join(pace.critical[:4]) + (", …" if len(pace.critical) > 4 else "")
-    print(f"  limited by  {shown}")
-    if pace.saturates_at is not None:
-        print(f"  the server is the limit from {pace.saturates_at:,} workers on")
-
-
-def _print_streams(pipeline: Pipeline, as_json: bool) -> None:
-    best = best_streams(pipeline)
-    paces = {streams: launches_per_second(pipeline, streams) for streams in range(1, best + 2)}
-    if as_json:
-        document = [{"streams": streams, "launches_per_second": pace} for streams, pace in paces.items()]
-        display.print_json({"best_streams": best, "paces": document})
-        return
-    for streams, pace in paces.items():
-        print(f"{streams} streams: {pace:,.4g} launches per second{' (enough)' if streams == best else ''}")
+        _work("streams")(gpu, as_json)
+    else:
+        _work("farm")(campaign, address, workers, batch, task_seconds, lease_ms, result_ms, round_trip_ms, as_json)
 
 
 @irregular.command(
@@ -187,22 +112,7 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines
     that begin with # are remarks.  With whole numbers the answer is exact, and proved.
     """
-    edges = read_cycle_file(file)
-    graph = Graph.from_edges(len(edges.names), edges.sources, edges.targets)
-    weights = edges.weights[graph.order]
-    if edges.times is None:
-        optimal = cycle_mean(graph, weights, maximum)
-    else:
-        optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
-    optimal.check()
-    vertices = edges.names[optimal.vertices].tolist()
-    if as_json:
-        display.print_json({"value": str(optimal.value), "cycle": vertices, "iterations": optimal.iterations})
-        return
-    kind = "largest" if maximum else "least"
-    print(f"{kind} {'mean' if edges.times is None else 'ratio'}: {optimal.value}")
-    print(f"  cycle     {' '.join(map(str, vertices))}")
-    print("  checked   the potentials of all vertices prove it on every edge")
+    _work("cycle")(file, maximum, as_json)
 
 
 @irregular.command(
@@ -241,13 +151,10 @@ def bfs(
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
     if rows is not None and not with_mpi:
         raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
-    if not with_mpi:
-        print_searches(graph500(scale, roots, edgefactor, seed, device), {"ranks": 1}, as_json)
-        return
-    communicator = world()
-    outcome = searched_on_ranks(communicator, scale, roots, edgefactor, seed, device, rows)
-    if outcome is None:
-        context.exit(ExitCode.BAD_INPUT)
-    if communicator.rank == 0:
-        print_searches(*outcome, as_json)
-    context.exit(ExitCode.DONE)
+    context.exit(_work("bfs")(scale, roots, edgefactor, seed, with_mpi, rows, device, as_json))
+
+
+def _work(name: str) -> Any:
+    """What a command does, loaded now; raises NoScipy."""
+    load("langford.irregular.errors:require_scipy")()
+    return load(f"langford.cli.irregular_work:{name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import signal
@@ -14,15 +13,13 @@ import click
 
 from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
+from langford.cli.failures import cannot_print, code_of_refusal, forget
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.packages import require_own_packages
-from langford.cli.terminal import plain
+from langford.cli.terminal import say
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.steps import COMPILING, COMPILING_WORDS
-
-SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
-"""What the system says when a process has as many files, as much memory or as many processes as it may."""
 
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
@@ -182,11 +179,14 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        code = code if isinstance(error, BrokenPipeError) else _cannot_print(error)
-        _forget_output()
+        code = code if isinstance(error, BrokenPipeError) else cannot_print(error)
+        forget(sys.stdout)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        forget(sys.stderr)
     if process.still_computes():
         # A kernel hears no signal, and may need hours.
-        sys.stderr.flush()
         os._exit(code)
     # What is alive now ends with the process: looking for cycles in it takes a quarter of a short command's time.
     gc.freeze()
@@ -200,43 +200,40 @@ def _code_of_command() -> int:
         ended = cli.main(standalone_mode=False)
         return ended if isinstance(ended, int) else ExitCode.DONE
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return ExitCode.BAD_INPUT
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         advice = f" (see `{context.command_path} --help`)" if context is not None else ""
-        print(f"langford: {' '.join(error.format_message().split())}{advice}", file=sys.stderr)
+        say(f"langford: {' '.join(error.format_message().split())}{advice}")
         return ExitCode.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
-        print("langford: stopped by SIGINT", file=sys.stderr)
+        say("langford: stopped by SIGINT")
         return code_of_signal(signal.SIGINT)
     except LangfordError as error:
-        print(f"langford: {plain(' '.join(str(error).splitlines()))}", file=sys.stderr)
+        say(f"langford: {' '.join(str(error).splitlines())}")
         return code_of_error(error)
     except OutputClosed:
-        _forget_output()
+        forget(sys.stdout)
         return ExitCode.DONE
     except UnicodeEncodeError:
         wrong = next((argument for argument in sys.argv if not _is_text(argument)), None)
         if wrong is None:
             raise
-        print(f"langford: {plain(wrong)} is no text here: write it in UTF-8, in a locale of UTF-8", file=sys.stderr)
+        say(f"langford: {wrong} is no text here: write it in UTF-8, in a locale of UTF-8")
         return ExitCode.BAD_INPUT
     except OSError as error:
-        if error.errno in SHORTAGES:
-            return _short_of(error)
-        if error.filename is None:
-            return _cannot_print(error)
-        where = f"{error.filename}: {error.strerror}"
-        print(f"langford: {where}; choose another file or folder, or make room", file=sys.stderr)
-        return ExitCode.BAD_INPUT
+        if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C
+            return code_of_signal(signal.SIGINT)
+        return code_of_refusal(error)
 
 
 def _say_that_it_compiles(compiles: bool) -> None:
     """Say once that this process compiles kernels: the first count by a method takes longer than the next."""
     if compiles:
         COMPILING.tell(lambda compiles: None)
-        print(COMPILING_WORDS, file=sys.stderr)
+        say(COMPILING_WORDS)
 
 
 def _is_text(argument: str) -> bool:
@@ -246,26 +243,3 @@ def _is_text(argument: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _short_of(error: OSError) -> int:
-    """Say that the system gave this process too little; returns the exit code."""
-    print(
-        f"langford: the system refuses more to this process ({error.strerror}): raise its limits (`ulimit -a`), or "
-        "give it less to do at once (fewer --workers), and repeat",
-        file=sys.stderr,
-    )
-    return ExitCode.FAILED
-
-
-def _cannot_print(error: OSError) -> int:
-    """Say that the system refused to write; returns the exit code."""
-    _forget_output()
-    print(f"langford: cannot write the output ({error.strerror or error}): make room and repeat", file=sys.stderr)
-    return ExitCode.FAILED
-
-
-def _forget_output() -> None:
-    """Let what is still to be printed go nowhere: the interpreter would try again when it ends."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

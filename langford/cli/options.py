@@ -121,7 +121,7 @@ def chosen_cores(wanted: int | None) -> int:
     present = cores()
     if wanted is not None and wanted > present:
         say(f"{wanted} at once on {present} cores: each is slower, and all together are not faster")
-    return wanted or present
+    return present if wanted is None else wanted
 
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------

@@ -11,6 +11,8 @@ import click
 
 LONGEST_TIME = 315_576_000.0
 """Seconds: ten years."""
+SHORTEST_INTERVAL = 0.1
+"""Seconds: a ledger or a server is asked ten times a second at most."""
 LARGEST_INTEGER = 10**9
 
 
@@ -23,6 +25,14 @@ def duration(text: str) -> float:
         seconds = 60 * seconds + float(part)
     if seconds > LONGEST_TIME:
         raise click.BadParameter("a time is at most ten years")
+    return seconds
+
+
+def interval(text: str) -> float:
+    """The time between two looks, like a duration, but at least SHORTEST_INTERVAL; raises BadParameter."""
+    seconds = duration(text)
+    if seconds < SHORTEST_INTERVAL:
+        raise click.BadParameter(f"give {SHORTEST_INTERVAL:g} seconds or more between two looks")
     return seconds
 
 

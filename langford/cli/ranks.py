@@ -6,10 +6,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
+from langford.cli.terminal import say
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
@@ -29,14 +30,15 @@ def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ..
     except BaseException as error:
         code: int = ExitCode.FAILED
         if isinstance(error, LangfordError):
-            print(f"langford: rank {communicator.rank}: {error}", file=sys.stderr)
+            say(f"langford: rank {communicator.rank}: {error}")
             code = code_of_error(error)
         elif isinstance(error, KeyboardInterrupt):
-            print(f"langford: rank {communicator.rank}: stopped by SIGINT", file=sys.stderr)
+            say(f"langford: rank {communicator.rank}: stopped by SIGINT")
             code = code_of_signal(signal.SIGINT)
         else:
-            traceback.print_exc()
-        sys.stderr.flush()
+            with suppress(OSError):
+                traceback.print_exc()
+                sys.stderr.flush()
         communicator.Abort(code)
         # Some libraries come back from that before this process ends.
         raise SystemExit(code) from error

@@ -27,7 +27,7 @@ from langford.cli.options import (
     token_option,
 )
 from langford.cli.overviews import line_of, lines_of
-from langford.cli.parameter_types import duration
+from langford.cli.parameter_types import interval
 from langford.loading import load
 
 TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
@@ -53,7 +53,10 @@ when all is done, or with Ctrl-C, both with exit code 0."""
 @insecure_option
 @click.option("--watch", is_flag=True, help="Look again and again; into a log one line for each campaign.")
 @click.option(
-    "--every", type=duration, metavar="TIME", help="Between two looks; default: 2 s on a terminal, 30 s in a log."
+    "--every",
+    type=interval,
+    metavar="TIME",
+    help="Between two looks, at least 0.1 s; default: 2 s on a terminal, 30 s in a log.",
 )
 @json_option
 @click.pass_context
@@ -110,12 +113,12 @@ def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: boo
     if as_json or not sys.stdout.isatty():
         line = _json_line if as_json else line_of
         with suppress(KeyboardInterrupt):
-            for overviews in _looks(look, every or LOG_SECONDS):
+            for overviews in _looks(look, LOG_SECONDS if every is None else every):
                 _print([line(overview) for overview in overviews])
         return
     overviews = []
     with suppress(KeyboardInterrupt), load("langford.cli.screen:Screen")() as screen:
-        for overviews in _looks(look, every or TERMINAL_SECONDS):
+        for overviews in _looks(look, TERMINAL_SECONDS if every is None else every):
             screen.show(lines_of(overviews, width_of_output()))
     _print(lines_of(overviews, width_of_output()))
 

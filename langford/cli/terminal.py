@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+
 
 def plain(text: str) -> str:
     r"""The text with every character that is not printed written as an escape.
@@ -14,3 +17,9 @@ def plain(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
+
+
+def say(message: str) -> None:
+    """Print a remark on standard error; where that takes no more, the command goes on, and ends as it would."""
+    with suppress(OSError):
+        print(plain(message), file=sys.stderr, flush=True)

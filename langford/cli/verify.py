@@ -18,11 +18,10 @@ from jobs.run import result
 from jobs.statement import BadStatement, Statement, statement_of
 from langford.cli import display
 from langford.cli.options import (
+    METHOD_NAMES,
     allowed_signers_option,
     json_option,
     ledger_option,
-    method_option,
-    seed_option,
     sign_option,
 )
 from langford.cli.parameter_types import integers
@@ -64,8 +63,16 @@ Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be com
     metavar="K|SHARE%",
     help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
 )
-@seed_option
-@method_option
+@click.option(
+    "--seed", type=int, help="Repeat a random choice of tasks.  It is no seed of shifted: that is the campaign's."
+)
+@click.option(
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the campaign's.  miller and regular have the same tasks, so each can recompute the other's.  "
+    "Other methods have other partial sums: `langford confirm` compares the total.",
+)
 @click.option(
     "--device",
     type=click.Choice(["cpu", "cuda", HOST]),
@@ -131,7 +138,7 @@ def verify(
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
-        signing.require_place(statement)
+        signing.require_place(statement, key)
     chosen_device = None if device == HOST else devices(device, 1)[0]
     seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:

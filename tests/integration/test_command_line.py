@@ -269,6 +269,24 @@ def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
     assert abs(estimate["estimate"] - 5.86e24) < 5 * estimate["standard_error"] + 0.03e24
 
 
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("5", "the exact value is 0"),
+        ("11 --copies 3 --walks 10", "exact value is 0"),
+        ("40 --walks 2", "more --walks"),
+    ],
+)
+def test_walks_that_find_nothing_are_no_estimate(langford: Run, arguments: str, why: str) -> None:
+    done = langford("estimate", *arguments.split())
+    assert done.returncode == 0
+    assert "no estimate, since no walk found an arrangement" in done.stdout
+    assert why in done.stdout
+    assert "inf" not in done.stdout
+    document = json.loads(langford("estimate", *arguments.split(), "--json").stdout, parse_constant=pytest.fail)
+    assert (document["estimate"], document["standard_error"], document["fruitful"]) == (0, None, 0)
+
+
 def test_every_command_explains_itself(langford: Run) -> None:
     listing = langford("--help").stdout
     for command in ("count", "run", "status", "result", "tasks", "verify", "retry", "list", "draw", "estimate"):

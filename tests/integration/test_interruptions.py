@@ -7,15 +7,17 @@ import os
 import signal
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from db import Ledger
+from langford.cli.start import main
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
 from tests.integration.resting import ANSWER, CAMPAIGN, TASKS, started, tasks_done, wait_for_results
 
 # Longer than another run needs to start.
@@ -195,3 +197,32 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     assert langford("retry", "faulty").stdout == "2 tasks go back to the queue\n"
     done = langford("run", "langford", "12", "--depth", "12", "--name", "faulty")
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
+
+
+@pytest.mark.parametrize("module", ["click", "langford.cli.main", "langford.cli.counting", "numba"])
+def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> None:
+    write_program(tmp_path / "bin")
+    program = "\n".join(
+        [
+            "import signal, sys",
+            "class Interruption:",
+            "    def find_spec(self, name, path=None, target=None):",
+            f"        if name == {module!r}: signal.raise_signal(signal.SIGINT)",
+            "sys.meta_path.insert(0, Interruption())",
+        ]
+    )
+    environment = {**ENVIRONMENT, **planted(tmp_path / "planted", program)}
+    for command in (COMMAND, [str(tmp_path / "bin" / "langford")]):
+        for place in ("errors", "/dev/full"):
+            with (tmp_path / place).open("w") as errors:
+                done = subprocess.run(
+                    [*command, "count", "8"],
+                    cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
+                )  # fmt: skip
+            assert (done.returncode, done.stdout) == (130, "")
+        assert (tmp_path / "errors").read_text().strip() in ("", "langford: stopped by SIGINT")
+
+
+def test_an_installation_starts_where_the_tests_do() -> None:
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"langford": f"{main.__module__}:{main.__name__}"}

@@ -36,6 +36,37 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("--help", 0),
+        ("list 7", 0),
+        ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
+        ("run langford 8 --time-limit 0", 3),
+        ("", 2),
+        ("nonsense", 2),
+        ("count 0", 2),
+        ("count 8 > /dev/full", 1),
+    ],
+)
+def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: str, code: int) -> None:
+    told, untold, unheard = (
+        shell(tmp_path, f"$langford {arguments} {errors}") for errors in ("2>errors", "2>/dev/full", "2>&-")
+    )
+    assert [done.returncode for done in (told, untold, unheard)] == [code, code, code]
+    assert told.stdout == untold.stdout
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    for command, code in [("count 8", 0), ("status", 2), ("run langford 8", 2), ("draw 7 --out seven.svg", 2)]:
+        done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
+        assert done.returncode == code, done.stderr
+        said = without_announcement(done.stderr)
+        assert said.startswith("langford: the working folder is gone: change to one that exists") == (code == 2)
+        assert len(said.splitlines()) == (code == 2)
+
+
 @pytest.mark.parametrize("arguments", ["count 8", "list 7", "--help", "status"])
 def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"$langford {arguments} >&-")

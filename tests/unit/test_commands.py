@@ -43,6 +43,8 @@ def test_an_unknown_command_is_bad_input() -> None:
         (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
         (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
+        (["irregular", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
+        (["irregular", "bfs", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[str]) -> None:

@@ -42,3 +42,9 @@ def test_damaged_profiles_are_refused(content: str) -> None:
 def test_settings_that_there_are_not_are_refused() -> None:
     with pytest.raises(BadProfile, match="colour_of_the_case"):
         chosen_from(Settings(), {"colour_of_the_case": "black"})
+
+
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])
+def test_a_profile_below_what_is_no_folder_is_none(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "/dev/null" if variable == "XDG_CONFIG_HOME" else "/dev/null/profile.json")
+    assert settings_of("some GPU", "miller") == {}

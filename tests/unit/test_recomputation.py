@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Barrier
 
+import click
 import pytest
 
 from db import Ledger
 from jobs.recomputation import Comparison, Part, Recomputation, compare, recomputation
+from langford.cli.confirm import confirm
+from langford.cli.verify import verify
 from langford.devices import CPU
-from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
 from tests.campaigns import PLAN, finish, new_campaign
 
@@ -67,3 +70,22 @@ def test_each_task_is_compared_and_its_parts_are_told(ledger: Ledger) -> None:
         assert comparison.verdict == "agrees"
         assert comparison.recomputed == PLAN.evaluate(comparison.index).value
     assert list(shares.values()) == pytest.approx([1.0] * len(PLAN.tasks))
+
+
+def test_help_names_the_methods_that_share_partial_results() -> None:
+    problem = Problem.langford(8)
+    plans = {name: method.plan(problem, 4) for name, method in METHODS.items()}
+    sharing = {name for name in plans for other in plans if name != other and _share(plans[name], plans[other])}
+    assert sharing == {"miller", "regular"}
+    for command in (verify, confirm):
+        option = next(each for each in command.params if each.name == "method_name")
+        assert isinstance(option, click.Option)
+        words = str(option.help)
+        assert "miller and regular" in words
+        assert "other partial sums" in words
+
+
+def _share(plan: Plan, other: Plan) -> bool:
+    """Whether the tasks of two plans have the same partial results, one by one."""
+    owners = plan.owners(other)
+    return owners is not None and [*owners] == [*other.tasks] == [*plan.tasks]

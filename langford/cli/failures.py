@@ -1,0 +1,53 @@
+"""What the system refuses a command, in one line and an exit code; and outputs that take no more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from langford.cli.exit_codes import ExitCode
+from langford.cli.terminal import say
+
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""What the system says when a process has as many files, as much memory or as many processes as it may."""
+
+
+def code_of_refusal(error: OSError) -> int:
+    """Say what the system refused; returns the exit code."""
+    if error.errno in SHORTAGES:
+        limits = "raise its limits (`ulimit -a`), or give it less to do at once (fewer --workers), and repeat"
+        say(f"langford: the system refuses more to this process ({error.strerror}): {limits}")
+        return ExitCode.FAILED
+    if error.filename is not None:
+        say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or make room")
+        return ExitCode.BAD_INPUT
+    if error.errno == errno.ENOENT and _working_folder_is_gone():
+        say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")
+        return ExitCode.BAD_INPUT
+    return cannot_print(error)
+
+
+def cannot_print(error: OSError) -> int:
+    """Say that the system refused to write; returns the exit code."""
+    forget(sys.stdout)
+    say(f"langford: cannot write the output ({error.strerror or error}): make room and repeat")
+    return ExitCode.FAILED
+
+
+def forget(output: TextIO) -> None:
+    """Let what is still to be printed there go nowhere: the interpreter would try again when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+
+
+def _working_folder_is_gone() -> bool:
+    """Whether somebody deleted the folder in which this process was started."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
