@@ -11,7 +11,7 @@ from jobs.agreement import agreement
 from jobs.run import result
 from langford.devices import Device
 from langford.errors import Incomplete, LangfordError
-from langford.methods import METHODS, Count, PlanKey, find_method, plan_of, task_depth
+from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, find_method, plan_of, task_depth
 from langford.methods.plan import Method
 from langford.problem import Problem
 
@@ -110,7 +110,7 @@ def confirming_plan(
     key = campaign.key
     method = _method(key, method_name, seed, device.kind)
     if seed is None:
-        seed = key.seed + 1 if method.name == key.method and method.seeded else 0
+        seed = (key.seed + 1) % (LARGEST_SEED + 1) if method.name == key.method and method.seeded else 0
     else:
         seed = method.chosen_seed(seed)
     if (method.name, seed) == (key.method, key.seed):
