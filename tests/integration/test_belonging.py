@@ -255,7 +255,7 @@ def test_a_worker_whose_plan_has_other_tasks_refuses(farm: Farm) -> None:
     worker = farm.start("work", f"http://127.0.0.1:{farm.port}/short", "--workers", "1", "--outbox", "outbox")
     _, errors = worker.communicate(timeout=60)
     assert worker.returncode == 2
-    assert f"has {short.tasks} tasks" in errors
+    assert f"was split into {short.tasks} tasks" in errors
     assert f"into {short.tasks + 1}" in errors
     assert short.progress().attempts == {}
     server.kill()
