@@ -91,7 +91,8 @@ def test_two_servers_of_one_ledger_tell_each_thing_once(kind: str, tmp_path: Pat
 
 
 def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign: Campaign, tmp_path: Path) -> None:
-    slow = "import json, sys, time\nopen('begun', 'w')\ntime.sleep(3600)\n"
+    waits = "while os.getppid() == server: time.sleep(0.1)"  # it ends with its server
+    slow = f"import os, time\nserver = os.getppid()\nopen('begun', 'w')\n{waits}\n"
     with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, slow)) as server:
         finish(campaign, "a")
         server.wait_until((tmp_path / "begun").exists)
