@@ -74,18 +74,7 @@ Examples:
     "kernel's tail, beside which the next kernel runs.",
 )
 @json_option
-def farm(
-    campaign: str | None,
-    address: str,
-    workers: int | None,
-    batch: int,
-    task_seconds: float | None,
-    lease_ms: float,
-    result_ms: float,
-    round_trip_ms: float,
-    gpu: list[float] | None,
-    as_json: bool,
-) -> None:
+def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
     """Say what limits a farm of workers, or how many streams keep a GPU busy.
 
     The farm is a timed event graph; its critical cycle is that of a worker, or that of the server.  A campaign's
@@ -94,7 +83,7 @@ def farm(
     if gpu is not None:
         _work("streams")(gpu, as_json)
     else:
-        _work("farm")(campaign, address, workers, batch, task_seconds, lease_ms, result_ms, round_trip_ms, as_json)
+        _work("farm")(as_json=as_json, **described)
 
 
 @irregular.command(
