@@ -46,6 +46,4 @@ def require_trust(connection: Connection, campaign: CampaignRecord, unconfirmed:
 
 def _another_worker(campaign: CampaignRecord) -> str:
     """The command that starts another worker for a campaign."""
-    seed = f" --seed {campaign.key.seed}" if campaign.key.seed else ""
-    plan = f"--method {campaign.key.method} --depth {campaign.key.depth}{seed}"
-    return f"`langford run {' '.join(campaign.key.problem.arguments)} {plan} --name {campaign.name}` on this ledger"
+    return f"`langford run {' '.join(campaign.key.arguments)} --name {campaign.name}` on this ledger"

@@ -135,7 +135,7 @@ def repeat_section(evidence: Evidence) -> Section:
             ]
         ),
         Paragraph("The same tasks, computed again from the beginning on this machine:"),
-        Commands([f"langford run {' '.join(history.key.problem.arguments)} {_plan(evidence)}"]),
+        Commands([f"langford run {' '.join(history.key.arguments)}"]),
     ]
     name = shlex.quote(history.name)
     if history.uuid is None:  # it was read from files
@@ -164,9 +164,3 @@ def repeat_section(evidence: Evidence) -> Section:
         Commands([f"langford confirm {name}"]),
     ]
     return Section("How to reproduce", blocks)
-
-
-def _plan(evidence: Evidence) -> str:
-    key = evidence.history.key
-    seed = f" --seed {key.seed}" if key.seed else ""
-    return f"--method {key.method} --depth {key.depth}{seed}"

@@ -249,16 +249,10 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
         )
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
     campaign = Ledger(address).campaign(name)
-    key = campaign.key
     command = [
         *LANGFORD,
         "run",
-        *campaign.problem.arguments,
-        "--method",
-        key.method,
-        "--depth",
-        str(key.depth),
-        *(["--seed", str(key.seed)] if key.seed else []),
+        *campaign.key.arguments,
         "--name",
         name,
     ]

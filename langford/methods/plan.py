@@ -46,6 +46,12 @@ class PlanKey:
         seed = f"-seed-{self.seed}" if self.seed else ""
         return f"{self.problem.name}-{self.method}-{self.depth}{seed}"
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The plan as arguments of ``langford run``."""
+        seed = ("--seed", str(self.seed)) if self.seed else ()
+        return *self.problem.arguments, "--method", self.method, "--depth", str(self.depth), *seed
+
     def __str__(self) -> str:
         seed = f" with seed {self.seed}" if self.seed else ""
         return f"{self.problem.name} by {self.method} at depth {self.depth}{seed}"
