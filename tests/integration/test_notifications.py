@@ -119,7 +119,7 @@ def test_a_task_that_is_set_aside_and_a_campaign_that_has_stalled(campaign: Camp
             time.sleep(5)
             assert receiver.kinds() == ["set_aside"]  # somebody works
             campaign.release([held])
-            # It is noted as told after the answer: a server killed between them leaves a claim that holds for minutes.
+            # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
             server.wait_until(lambda: "was told of 'stalled'" in server.log)
         with Server(tmp_path, NAME, *options):
             time.sleep(6)
