@@ -41,19 +41,19 @@ def natural_order(component, length):
 
 
 @njit(cache=True, nogil=True)
-def tile_tables(components, orbit_sizes, length, even):
+def tile_tables(components, orbit_sizes, length, even, sizes):
     """What does not depend on u, for 2^bits v's that follow each other.
 
     components: int64[2^bits], the v's.
     orbit_sizes: int64[2^bits], the sizes of the representatives' orbits, 0 for other components.
     even: an EvenTable.
-    Returns (sizes, members, rows, keys) of a Tile (langford.methods.polyphase.tables).
+    sizes: int64[classes], all orbit sizes.
+    Returns (members, rows, keys) of a Tile (langford.methods.polyphase.tables), with members of every size.
     """
     shifts, strides, offsets = even.shifts, even.strides, even.offsets
     words = max(1, components.size >> LOW_BITS)
     evens, pairs = shifts.size, strides.size
-    sizes = np.array([8, 4, 2, 1], np.int64)
-    members = np.zeros((4, words), np.uint64)
+    members = np.zeros((sizes.size, words), np.uint64)
     rows = np.zeros((evens, length + 1, words), np.uint64)
     keys = np.zeros((components.size, pairs), np.uint16)
     lag = np.zeros(evens + 1, np.int64)
@@ -61,7 +61,7 @@ def tile_tables(components, orbit_sizes, length, even):
         if not orbit_sizes[x]:
             continue
         word, bit = x >> LOW_BITS, np.uint64(1) << np.uint64(x & 63)
-        for c in range(4):
+        for c in range(sizes.size):
             if sizes[c] == orbit_sizes[x]:
                 members[c, word] |= bit
         natural = natural_order(components[x], length)
@@ -76,10 +76,7 @@ def tile_tables(components, orbit_sizes, length, even):
                 key += lag[2 * pair + 1]
             keys[x, pair] = offsets[pair] + key
         keys[x, 0] += offsets[1] // 2 * (set_bits(np.uint64(natural)) & 1)
-    present = np.zeros(4, np.bool_)
-    for c in range(4):
-        present[c] = np.any(members[c])
-    return sizes[present], members[present], rows, keys
+    return members, rows, keys
 
 
 @njit(cache=True)
@@ -93,7 +90,10 @@ def coefficient_rows(natural, odd, forms, rows, steps):
     the change when the bit becomes 1.  odd: the OddForms.
     """
     u_length, v_length, lags = odd.u_length, odd.v_length, odd.lags
-    pad = u_length + v_length + abs(odd.offset) + lags.max() if forms else 1
+    reach = 0
+    for lag in lags:
+        reach = max(reach, lag)
+    pad = u_length + v_length + abs(odd.offset) + reach
     signs = np.zeros((2, u_length + 2 * pad), np.int16)
     for k in range(u_length):
         sign = 1 - 2 * ((natural >> k) & 1)
@@ -217,7 +217,8 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
             sign = u_block.weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
             if limit < 0:
                 continue
-            coefficient_rows(natural, odd, forms, by_bit, steps)
+            # As a variable: compiled once for all numbers of forms.
+            coefficient_rows(natural, odd, np.int64(forms), by_bit, steps)
             # Row x is the row without x's lowest bit, plus that bit's step.  (Not a function of
             # its own: numba does not cache kernels that close over another one.)
             for x in range(1, 1 << LOW_BITS):

@@ -131,7 +131,9 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
         joint = np.zeros(pairs * CHOICES * CHOICES * ROW_WORDS, np.uint64)
         chosen = np.zeros(lines * columns, np.uint16)
         dead = np.zeros((stages + 1) * words, np.uint64)
-        dead[:words] = tile.beyond
+        # Element by element: numba takes two seconds to compile how an array is assigned to a part of another one.
+        for word in range(words):
+            dead[word] = tile.beyond[word]
         table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
         room = (1 << tile.bits) + words + ROW_WORDS + POINTS
         living, numbers, survivors = np.zeros(room, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
@@ -174,7 +176,8 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
                     joint, to, patterns.low, patterns.high, patterns.digits,
                     low_counts[f], high_counts[f], firsts[f], low_counts[g], high_counts[g], firsts[g],
                 )  # fmt: skip
-            outer[:lanes] = start
+            for f in range(lanes):
+                outer[f] = start[f]
             for bit in range(tile.bits - INNER_BITS):
                 size = 1 << bit
                 if size < 4:

@@ -21,6 +21,7 @@ from langford.steps import STEPS
 
 U_BLOCK_BITS = 16
 UNLIMITED = 2**62
+ALL_SIZES = np.array(symmetries.ORBIT_SIZES)
 
 
 class PolyphaseOnCpu:
@@ -93,4 +94,6 @@ class PolyphaseOnCpu:
         components = np.arange(first, first + (1 << self._tile_bits))
         smallest, sizes = symmetries.orbits(components, length, *self._plan.split.masks(length))
         orbit_sizes = np.where(smallest == components, sizes, 0)
-        return Tile(first, self._tile_bits, *tile_tables(components, orbit_sizes, length, self._plan.even_table))
+        members, rows, keys = tile_tables(components, orbit_sizes, length, self._plan.even_table, ALL_SIZES)
+        occurs = members.any(axis=1)
+        return Tile(first, self._tile_bits, ALL_SIZES[occurs], members[occurs], rows, keys)

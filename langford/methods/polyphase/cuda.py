@@ -20,6 +20,7 @@ from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.polyphase.symmetries import ORBIT_SIZES
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -30,7 +31,6 @@ THREADS = 128
 MIN_BLOCKS = 5
 LIMBS = 7
 KEY_SLOTS = 8
-CLASS_SIZES = (8, 4, 2, 1)
 MOST_TILES_LOG2 = 10
 """So few launches per task that no limb overflows: 2^10 launches, each of less than 2^16 warps that add
 a digit of 32 bits to each limb, stay below 2^58."""
@@ -165,8 +165,8 @@ class TileOnDevice:
     """The tables of a tile of v's, as arrays on the device (tables.cuh).
 
     Attributes:
-        members: uint32[4, words], a bitmap of the representatives for each of CLASS_SIZES.
-        present: number of members for each of CLASS_SIZES.
+        members: uint32[4, words], a bitmap of the representatives for each of ORBIT_SIZES.
+        present: number of members for each of ORBIT_SIZES.
         rows: uint32[bitmaps, words], the v's of each autocorrelation; the last row is empty.
         keys: uint16[2^bits, 8], where the products of even sums stand.
     """
@@ -199,7 +199,7 @@ class PolyphaseOnGpu:
         self._bitmaps = len(split.even) * (split.v_length + 1) + 1
         self._block_bits = min(split.u_length - plan.u_bits, U_BLOCK_BITS)
         # What was made is kept, in at most half of the memory.
-        tile_bytes = 4 * self._words * (self._bitmaps + len(CLASS_SIZES)) + 2 * KEY_SLOTS * 2**self._tile_bits
+        tile_bytes = 4 * self._words * (self._bitmaps + len(ORBIT_SIZES)) + 2 * KEY_SLOTS * 2**self._tile_bits
         block_bytes = 24 << self._block_bits
         quarter = self.program.memory // 4
         self._tile = lru_cache(max(1, quarter // tile_bytes - 1))(self._new_tile)
@@ -240,7 +240,7 @@ class PolyphaseOnGpu:
                 if first > block.highest:
                     break
                 tile = self._tile(first)
-                for size, members, present in zip(CLASS_SIZES, tile.members, tile.present, strict=True):
+                for size, members, present in zip(ORBIT_SIZES, tile.members, tile.present, strict=True):
                     if present:
                         program.launch(
                             "polyphase", block.us, block.weights, block.limits, np.int32(block.count),
@@ -262,8 +262,8 @@ class PolyphaseOnGpu:
 
     def _new_tile(self, first: int) -> TileOnDevice:
         program, bits = self.program, self._tile_bits
-        members = program.zeros((len(CLASS_SIZES), self._words), np.uint32)
-        present = program.zeros(len(CLASS_SIZES), np.int32)
+        members = program.zeros((len(ORBIT_SIZES), self._words), np.uint32)
+        present = program.zeros(len(ORBIT_SIZES), np.int32)
         rows = program.zeros((self._bitmaps, self._words), np.uint32)
         keys = program.zeros((2**bits, KEY_SLOTS), np.uint16)
         program.launch("tile_tables", np.int64(first), np.int32(bits), members, present, rows, keys)

@@ -16,6 +16,8 @@ Integers = NDArray[np.int64]
 EVEN_BITS = 0x2AAAAAAAAAAAAAAA
 GROUP = 8
 """Products of reversal, alternation and negation; some may be the identity."""
+ORBIT_SIZES = (8, 4, 2, 1)
+"""Numbers of images that a component may have."""
 
 
 def reversed_components(components: Integers, length: int) -> Integers:
