@@ -195,7 +195,7 @@ def test_more_workers_than_cores_are_announced(langford: Run) -> None:
 
 
 def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Path) -> None:
-    refused = langford("create", "langford", "24", "--method", "godfrey", "--depth", "23", stdin=subprocess.DEVNULL)
+    refused = langford("create", "langford", "24", "--method", "godfrey", "--depth", "24", stdin=subprocess.DEVNULL)
     assert refused.returncode == 2
     assert "tasks" in refused.stderr
     assert "--yes" in refused.stderr
