@@ -105,12 +105,13 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
     """The program of a rank other than 0: evaluate tasks until rank 0 says stop.
 
     Signals are ignored, because the launcher passes them to all ranks: rank 0 alone decides what to do.
+    A rank that has lost its device evaluates nothing more: rank 0 takes back all tasks that it holds.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     plan = plan_of(key)
     plan.evaluator(device)
-    task = np.zeros(2, np.int64)
+    task, is_lost = np.zeros(2, np.int64), False
     while True:
         for _ in waiting(communicator, TASK, None):
             break
@@ -118,11 +119,13 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
         token, index = map(int, task)
         if token == STOP:
             return
+        if is_lost:
+            continue
         document: dict[str, object] = {"token": token}
         try:
             document["evaluation"] = evaluate(plan, index, device).to_document()
         except DeviceLost as error:
-            document["lost"] = str(error)
+            document["lost"], is_lost = str(error), True
         except Exception as error:
             document["reason"] = f"{type(error).__name__}: {error}"
         communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)

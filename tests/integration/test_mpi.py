@@ -111,29 +111,59 @@ def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path
     assert progress.conflicts == progress.confirmed == 0
 
 
+LOSING = """
+from langford.devices import Device
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+
+evaluate = GodfreyOnCpu.evaluate
+
+def losing(self, index):
+    if index == 30:
+        Device.is_lost = property(lambda device: True)
+        raise RuntimeError("an illegal access")
+    return evaluate(self, index)
+
+GodfreyOnCpu.evaluate = losing
+"""
+"""The device is lost at task 30."""
+LATE = """
+import time
+from jobs.mpi.pool import RankPool, serve
+from jobs.mpi.world import world
+from langford.devices import CPU
+from langford.methods import PlanKey
+from langford.problem import Problem
+
+ranks = world()
+if ranks.rank:
+    serve(ranks, PlanKey(Problem.langford(15), "godfrey", 10), CPU)
+else:
+    pool = RankPool(ranks)
+    pool.submit(0, 30)
+    pool.submit(1, 31)
+    time.sleep(3)
+    print([(type(news).__name__, news.tokens, news.evaluated) for news in pool.poll(60)])
+    pool.stop()
+"""
+"""Rank 0 asks for news when the other one has had the time for both of its tasks."""
+
+
+def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks: Mpirun) -> None:
+    assert output_of(python_on_ranks(2, "-c", LOSING + LATE)) == "[('Died', (0, 1), 0)]\n"
+
+
 def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
     mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losing = planted(
-        tmp_path / "planted",
-        "from langford.devices import Device\n"
-        "from langford.methods.godfrey.cpu import GodfreyOnCpu\n"
-        "evaluate = GodfreyOnCpu.evaluate\n"
-        "def losing(self, index):\n"
-        "    if index == 30:\n"
-        "        Device.is_lost = property(lambda device: True)\n"
-        "        raise RuntimeError('an illegal access')\n"
-        "    return evaluate(self, index)\n"
-        "GodfreyOnCpu.evaluate = losing\n",
-    )
+    losing = planted(tmp_path / "planted", LOSING)
     with monkeypatch.context() as variables:
         variables.setitem(ENVIRONMENT, "PYTHONPATH", losing["PYTHONPATH"])
         for deaths in (1, 2, 3):
             process = mpirun(3, "mpi", *LONG)
             _, errors = process.communicate(timeout=100)
-            assert process.returncode == 1
+            assert process.returncode == 1, errors
             campaign = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN)
-            assert campaign.progress().attempts["died"] == deaths
+            assert campaign.progress().attempts.get("died") == deaths, errors
             found = re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors)
             assert found, errors
             assert ("run the same command again" in errors) == (deaths < 3)
