@@ -47,7 +47,7 @@ lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random
     from dataclasses import replace
-    import jobs.evaluation, jobs.pool
+    import jobs.evaluation, jobs.worker_pool
     from langford.arithmetic.residue import residue
     honest = jobs.evaluation.evaluate
     def evaluate(plan, index, device):
@@ -56,7 +56,7 @@ if lies and "--multiprocessing-fork" in sys.orig_argv:
             return true
         value = true.result.value + (1 << plan.expectation(index).zero_bits)
         return replace(true, result=replace(true.result, value=value, residue=residue(value)))
-    jobs.pool.evaluate = evaluate
+    jobs.worker_pool.evaluate = evaluate
 """
 """In every process of a worker: a host of its own, short waits, small messages, and lies where they are wanted."""
 
@@ -184,8 +184,8 @@ class Round:
             "worker killed": worker.kill,
             "worker preempted": worker.terminate,
             "worker stopped for a while": lambda: _stop_for(worker.pid, self.chance.uniform(0.1, 2)),
-            "computing process killed": lambda: _strike_child(worker.pid, signal.SIGKILL),
-            "computing process hangs": lambda: _strike_child(worker.pid, signal.SIGSTOP),
+            "computing process killed": lambda: _strike_child(self.chance, worker.pid, signal.SIGKILL),
+            "computing process hangs": lambda: _strike_child(self.chance, worker.pid, signal.SIGSTOP),
             "server killed": self.server.kill,
             "server stopped for a while": lambda: _stop_for(self.server.pid, self.chance.uniform(0.1, 2)),
             "leases taken back": lambda: self.campaign.take_back("by the soak"),
@@ -251,8 +251,9 @@ def _stop_for(process: int, seconds: float) -> None:
         os.kill(process, signal.SIGCONT)
 
 
-def _strike_child(parent: int, number: signal.Signals) -> None:
-    """Send a signal to a computing process of a worker."""
-    for child in psutil.Process(parent).children():
-        if any("spawn_main" in word for word in child.cmdline()):
-            child.send_signal(number)
+def _strike_child(chance: random.Random, parent: int, number: signal.Signals) -> None:
+    """Send a signal to a computing process of a worker, or to the one that has forked it."""
+    family = psutil.Process(parent).children(recursive=True)
+    computing = [child for child in family if any("spawn_main" in word for word in child.cmdline())]
+    if computing:
+        chance.choice(computing).send_signal(number)

@@ -40,6 +40,10 @@ class Heartbeat:
 
     # -- in the parent --------------------------------------------------------------------
 
+    def clear(self) -> None:
+        """Show nothing: the process has ended, or has not begun."""
+        self._numbers[:] = [NO_TASK, 0, 0]
+
     @property
     def token(self) -> int | None:
         """The task that is evaluated; None between two tasks, and before the first."""

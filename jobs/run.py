@@ -17,9 +17,10 @@ from db import Delivery, Lease
 from db.states import Ending, Outcome
 from jobs.calls import GivenUp
 from jobs.effort import Effort
-from jobs.pool import Died, Failed, Finished, Pool, WorkerPool
+from jobs.pool import Died, Failed, Finished, Pool
 from jobs.sources import TaskSource
 from jobs.watch import PATIENCE_SECONDS, Watch
+from jobs.worker_pool import WorkerPool
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge

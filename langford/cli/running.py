@@ -11,10 +11,11 @@ import click
 from db.states import TaskState
 from jobs.calls import GivenUp
 from jobs.identity import Identity
-from jobs.pool import Pool, WorkerPool
+from jobs.pool import Pool
 from jobs.run import Run, RunReport, Step, result
 from jobs.sources import LedgerTasks
 from jobs.watch import PATIENCE_SECONDS
+from jobs.worker_pool import WorkerPool
 from langford.cli import display
 from langford.cli.answer import other_method, print_answer
 from langford.cli.exit_codes import ExitCode, code_of_signal

@@ -27,9 +27,14 @@ LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
 
 
 def children(pid: int) -> list[int]:
-    """Worker processes of a run (not multiprocessing's resource tracker)."""
+    """Processes that a process has started, but for multiprocessing's resource tracker."""
     listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in listed if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def workers_of(pid: int) -> list[int]:
+    """Worker processes of a run: the children of its fork server."""
+    return [worker for server in children(pid) for worker in children(server)]
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
@@ -95,7 +100,7 @@ def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
             wait_for_results(tmp_path, process, kept + 1)
             time.sleep(random.uniform(0, 0.3))
             before = tasks_done(tmp_path)
-            workers = children(process.pid) if process.poll() is None else []
+            workers = workers_of(process.pid) if process.poll() is None else []
             process.kill()
             process.wait()
         kept = tasks_done(tmp_path)
@@ -116,12 +121,42 @@ def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
     with started(CAMPAIGN, tmp_path) as process:
         for at_least in (1, 10, 20):
             wait_for_results(tmp_path, process, at_least)
-            os.kill(children(process.pid)[0], signal.SIGKILL)
+            os.kill(workers_of(process.pid)[0], signal.SIGKILL)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert output.startswith(ANSWER)
     assert errors.count("worker process killed by SIGKILL") == 3
     assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_a_killed_fork_server_is_replaced(langford: Run, tmp_path: Path) -> None:
+    """All workers end with it, and no task is to blame."""
+    with started(CAMPAIGN, tmp_path) as process:
+        for at_least in (1, 10, 20):
+            wait_for_results(tmp_path, process, at_least)
+            [server] = children(process.pid)
+            os.kill(server, signal.SIGKILL)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert output.startswith(ANSWER)
+    assert errors.count("the process that starts workers killed by SIGKILL") == 3
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -> None:
+    """SLURM's scancel does: whichever hears it first, no task is to blame."""
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process)
+        family = [*workers_of(process.pid), *children(process.pid), process.pid]
+        assert len(family) >= 3
+        for member in family:
+            os.kill(member, signal.SIGTERM)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["tasks"]["leased"] == 0
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER), errors
 
 
 def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:

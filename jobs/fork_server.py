@@ -1,0 +1,209 @@
+"""A process that loads everything once, and forks workers from itself.
+
+A worker starts within milliseconds and shares the memory of what was loaded.  The process that asks for workers has
+threads and connections, and cannot be forked; the server has one thread and nothing but what was loaded.
+
+Whoever asks owns the server, and the server its workers: each ends with its owner.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from enum import Enum, auto
+from multiprocessing import reduction
+from multiprocessing.connection import Connection, wait
+from typing import Any, NoReturn, TypeVar
+
+SPAWN = multiprocessing.get_context("spawn")
+"""How the server itself starts: as a new program, without a thread or a lock of the one that starts it."""
+ANSWER_SECONDS = 20.0
+"""A server that has not answered for so long does nothing any more."""
+PR_SET_PDEATHSIG = 1
+
+Loaded = TypeVar("Loaded")
+
+
+class _Order(Enum):
+    START = auto()
+    KILL = auto()
+    WAIT = auto()
+
+
+class ForkServer:
+    """Forks worker processes, numbered from 0.
+
+    Attributes:
+        pipes: this end of the connection to each worker; it ends when the worker does.
+    """
+
+    def __init__(self, load: Callable[[], Loaded], work: Callable[[Loaded, int, Connection], None], workers: int):
+        """Start the server, and ``workers`` workers as soon as it has loaded.
+
+        Args:
+            load: runs once in the server, and leaves no thread behind.
+            work: the program of a worker: what was loaded, the worker's number, its end of the connection.
+            workers: how many.
+
+        Both functions must be picklable.
+        """
+        pairs = [SPAWN.Pipe() for _ in range(workers)]
+        self._orders, theirs = SPAWN.Pipe()
+        self._process = SPAWN.Process(
+            target=_serve, args=(theirs, load, work, [their for _, their in pairs]), daemon=True
+        )
+        self._process.start()
+        # At the end of a program multiprocessing would ask it to end, and wait.
+        weakref.finalize(self, self._process.kill)
+        for end in (theirs, *(their for _, their in pairs)):
+            end.close()
+        self.pipes = [ours for ours, _ in pairs]
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def restart(self, number: int) -> None:
+        """Start a worker again that has ended."""
+        self.pipes[number].close()
+        self.pipes[number], theirs = SPAWN.Pipe()
+        # When the server has ended, so does the new connection, at once.
+        with theirs, suppress(OSError):
+            self._orders.send((_Order.START, number))
+            reduction.send_handle(self._orders, theirs.fileno(), self.pid)
+
+    def kill(self, number: int) -> None:
+        """End a worker; all of them where the server does not answer."""
+        with suppress(EOFError):
+            self._ask(_Order.KILL, number)
+
+    def exit_code(self, number: int) -> int | None:
+        """Wait for a worker that ends, for its exit code, −N for signal N; None: it never began.
+
+        Raises EOFError when the server has ended, or does not answer, and all workers end with it.
+        """
+        return self._ask(_Order.WAIT, number)
+
+    def _ask(self, order: _Order, number: int) -> int | None:
+        try:
+            self._orders.send((order, number))
+            if self._orders.poll(ANSWER_SECONDS):
+                code: int | None = self._orders.recv()
+                return code
+        except (EOFError, OSError):
+            self._process.join(ANSWER_SECONDS)  # it ends by itself, with an exit code of its own
+        else:
+            self._process.kill()
+        raise EOFError
+
+    def stop(self) -> int:
+        """End the server and all workers, now; returns the exit code of the server, −N for signal N.
+
+        What workers have said is still in the pipes, and then their end.
+        """
+        self._process.kill()
+        self._process.join()
+        self._orders.close()
+        code = self._process.exitcode
+        assert code is not None
+        return code
+
+
+# -- in the server ----------------------------------------------------------------------------
+
+
+def _serve(
+    orders: Connection,
+    load: Callable[[], Any],
+    work: Callable[[Any, int, Connection], None],
+    pipes: Sequence[Connection],
+) -> None:
+    """The program of the server."""
+    # It hears no signal but SIGKILL: its owner alone decides.
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose the exit codes
+    loaded = load()
+    gc.collect()
+    gc.freeze()  # what a worker never frees is never copied
+    alive, kept_open = os.pipe()
+    children: dict[int, int] = {}
+
+    def start(number: int, pipe: Connection) -> None:
+        try:
+            child = os.fork()
+        except OSError as error:
+            print(f"cannot start a worker process: {error}", file=sys.stderr, flush=True)
+        else:
+            if child == 0:
+                for descriptor in (orders.fileno(), kept_open, *(other.fileno() for other in waiting)):
+                    os.close(descriptor)
+                _become(lambda: work(loaded, number, pipe), heard, server, alive)
+            children[number] = child
+        pipe.close()
+
+    server, waiting = os.getpid(), list(pipes)
+    for number in range(len(pipes)):
+        start(number, waiting.pop(0))
+    while True:
+        try:
+            order, number = orders.recv()
+            if order is _Order.START:
+                start(number, Connection(reduction.recv_handle(orders)))
+            elif order is _Order.KILL:
+                # Nobody has waited for it: the number of its process is still its own.
+                if number in children:
+                    os.kill(children[number], signal.SIGKILL)
+                orders.send(None)
+            else:
+                child = children.pop(number, None)
+                orders.send(None if child is None else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        except (EOFError, OSError):
+            os._exit(0)  # the owner has ended
+
+
+def _become(work: Callable[[], None], heard: set[int | signal.Signals], server: int, alive: int) -> NoReturn:
+    """Be a worker from here on."""
+    code = 1
+    try:
+        _end_with(server, alive)
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        work()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _end_with(server: int, alive: int) -> None:
+    """End this process as soon as the server does, or its owner.
+
+    ``alive``: reads the end when the server has ended.
+    """
+    owner = multiprocessing.parent_process()
+    assert owner is not None
+
+    def watch() -> None:
+        wait([owner.sentinel, alive])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    if sys.platform == "linux":
+        # Whatever this process does: a thread cannot run while a library holds the interpreter.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+        if os.getppid() != server:
+            os._exit(1)
