@@ -9,6 +9,8 @@ map prefixes to prefixes: one task stands for each class, weighted with its size
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,9 @@ from langford.arithmetic import limbs, widths
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation
+
+BLOCK = 1 << 14
+"""Prefixes whose images are computed at a time."""
 
 
 class GodfreyPlan(Plan):
@@ -43,7 +48,7 @@ class GodfreyPlan(Plan):
         if not isinstance(other, GodfreyPlan) or other.problem != self.problem or other.depth < self.depth:
             return None
         shortened = other.prefixes & ((1 << self.depth) - 1)
-        smallest = _images(self.problem, self._fixed_places, shortened)[0]
+        smallest = _images(self.problem, self._fixed_places, shortened).min(axis=0)
         owners: NDArray[np.int64] = np.searchsorted(self.prefixes, smallest)
         return owners
 
@@ -73,15 +78,30 @@ def outside_in(problem: Problem) -> list[int]:
 
 def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(smallest prefix, size) of each class; bit k of a prefix is the sign of fixed[k]."""
-    prefixes = np.arange(1 << len(fixed), dtype=np.int64)
+    classes = [_classes_among(problem, fixed, block) for block in _blocks(1 << len(fixed))]
+    prefixes, sizes = zip(*classes, strict=True)
+    return np.concatenate(prefixes), np.concatenate(sizes)
+
+
+def _blocks(prefixes: int) -> Iterator[NDArray[np.int64]]:
+    """All numbers below ``prefixes``, some at a time: what is computed of them stays in the cache."""
+    for start in range(0, prefixes, BLOCK):
+        yield np.arange(start, min(start + BLOCK, prefixes), dtype=np.int64)
+
+
+def _classes_among(
+    problem: Problem, fixed: list[int], prefixes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of some prefixes that are the smallest of their class, and the sizes of the classes."""
     images = _images(problem, fixed, prefixes)
-    sizes = 1 + np.count_nonzero(np.diff(images, axis=0), axis=0)
-    smallest = images[0] == prefixes
-    return prefixes[smallest], sizes[smallest]
+    smallest = (images >= prefixes).all(axis=0)
+    # Each member of a class is the image as often as each other one, and as often as the prefix itself.
+    fixing = np.count_nonzero(images[:, smallest] == prefixes[smallest], axis=0)
+    return prefixes[smallest], len(images) // fixing
 
 
 def _images(problem: Problem, fixed: list[int], prefixes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All images of prefixes under the symmetries, ascending, int64[symmetries, prefixes]."""
+    """The images of prefixes under all symmetries, int64[symmetries, prefixes]."""
     everything = (1 << len(fixed)) - 1
     odd_places = sum(1 << k for k, place in enumerate(fixed) if place % 2)
     odd_filled = sum(place % 2 for place in problem.filled)
@@ -92,4 +112,4 @@ def _images(problem: Problem, fixed: list[int], prefixes: NDArray[np.int64]) -> 
     if problem.mirrored and len(fixed) % 2 == 0:
         even_bits = np.int64(0x5555555555555555)
         mirrors.append((prefixes & even_bits) << 1 | prefixes >> 1 & even_bits)
-    return np.sort([mirror ^ negation for mirror in mirrors for negation in negations], axis=0)
+    return np.array([mirror ^ negation for mirror in mirrors for negation in negations])
