@@ -130,8 +130,9 @@ def _serve(
     pipes: Sequence[Connection],
 ) -> None:
     """The program of the server."""
-    # It hears no signal but SIGKILL: its owner alone decides.
+    # It hears no signal but SIGKILL, and workers no Ctrl-C, which a terminal sends to all: their owner decides.
     heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose the exit codes
     loaded = load()
     gc.collect()

@@ -202,8 +202,6 @@ def _serve(
     devices: Sequence[Device], heartbeats: Sequence[Heartbeat], plan: Plan, number: int, pipe: Connection
 ) -> None:
     """The program of a worker process: evaluate tasks until the pipe closes."""
-    # The terminal sends its signals to the whole process group; the parent alone decides what to do.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     device, heartbeat = devices[number], heartbeats[number]
     heartbeat.start()
     plan.evaluator(device)

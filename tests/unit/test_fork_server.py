@@ -121,6 +121,15 @@ def test_signals_to_the_server_end_nothing(server: ForkServer) -> None:
     assert server.exit_code(0) == 0
 
 
+def test_no_worker_hears_the_terminal(server: ForkServer) -> None:
+    said = [hear(pipe) for pipe in server.pipes]
+    for _, _, worker, _ in said:
+        os.kill(worker, signal.SIGINT)
+    for pipe in server.pipes:
+        pipe.send("say more")
+        assert hear(pipe) == "more"
+
+
 def test_what_was_said_before_the_end_is_heard(server: ForkServer) -> None:
     for pipe in server.pipes:
         hear(pipe)
