@@ -134,9 +134,10 @@ def _serve(
     heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose the exit codes
+    # What is loaded stays: no search for garbage looks at it, which would copy it into every worker.
+    gc.disable()
     loaded = load()
-    gc.collect()
-    gc.freeze()  # what a worker never frees is never copied
+    gc.freeze()
     alive, kept_open = os.pipe()
     children: dict[int, int] = {}
 
@@ -179,6 +180,7 @@ def _become(work: Callable[[], None], heard: set[int | signal.Signals], server: 
     try:
         _end_with(server, alive)
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        gc.enable()
         work()
         code = 0
     except BaseException:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from colorsys import hsv_to_rgb
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from langford.durable import replace_file
+from langford.durable import replace_file, require_replaceable
 from langford.errors import LangfordError
 from langford.explicit import Arrangement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".png", ".pdf")
+NO_MATPLOTLIB = "pictures need matplotlib: pip install 'langford[draw]'"
 
 
 class CannotDraw(LangfordError):
@@ -79,7 +83,7 @@ def figure(arrangement: Arrangement) -> Figure:
         from matplotlib.figure import Figure
         from matplotlib.patches import Arc, FancyBboxPatch
     except ImportError as error:
-        raise CannotDraw("pictures need matplotlib: pip install 'langford[draw]'") from error
+        raise CannotDraw(NO_MATPLOTLIB) from error
     width = len(arrangement)
     tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
     drawn = Figure(figsize=(0.4 * width + 0.4, 0.4 * (tallest + 2.0)))
@@ -117,13 +121,20 @@ def figure(arrangement: Arrangement) -> Figure:
     return drawn
 
 
+def require_drawable(path: Path) -> None:
+    """Raises what :func:`save` would, before anybody searches: CannotDraw, NotReplaceable or OSError."""
+    if path.suffix.lower() not in FORMATS:
+        raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
+    if find_spec("matplotlib") is None:
+        raise CannotDraw(NO_MATPLOTLIB)
+    require_replaceable(path)
+
+
 def save(arrangement: Arrangement, path: Path) -> None:
     """Write the picture; the file's ending names the format (.svg, .png, .pdf).  Raises CannotDraw or OSError."""
-    form = path.suffix.lower()
-    if form not in (".svg", ".png", ".pdf"):
-        raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
+    require_drawable(path)
     content = BytesIO()
-    figure(arrangement).savefig(content, format=form[1:], dpi=150)
+    figure(arrangement).savefig(content, format=path.suffix.lower()[1:], dpi=150)
     replace_file(path, content.getvalue())
 
 

@@ -59,13 +59,16 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
 
 
 def require_replaceable(file: Path) -> None:
-    """Raises NotReplaceable for a database or a private key, also behind a link, and OSError for a folder.
+    """Raises NotReplaceable for a database or a private key, also behind a link, and OSError where no file can be.
 
     For commands whose work would be lost, or half done, if they asked only when they write.
     """
     if file.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if not file.is_file():
+        if not file.parent.is_dir():
+            code = errno.ENOTDIR if file.parent.exists() else errno.ENOENT
+            raise OSError(code, os.strerror(code), str(file))
         return
     with file.open("rb") as stream:
         beginning = stream.read(BEGINNING)

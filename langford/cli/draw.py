@@ -31,6 +31,8 @@ def draw(
     chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None, as_json: bool
 ) -> None:
     """Draw an arrangement as coloured cubes and arcs."""
+    if out is not None:
+        drawing.require_drawable(out)
     if cubes is None:
         with display.said_when_slow("no arrangement yet; the search goes on, Ctrl-C ends it"):
             arrangement = next(explicit.sample(chosen.problem(), 1, seed))

@@ -208,6 +208,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("verify eight --statement pipe --sign key", "pipe is no file"),
     ("verify eight --statement folder", "is a directory"),
     ("verify eight --statement link", "link is a database"),
+    ("verify eight --statement no/such/folder/text", "No such file"),
     ("verify eight --statement text.gz", "text.gz.sig"),
     ("verify eight --check text", "leave the campaign"),
     ("verify --check absent", "does not exist"),

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langford import drawing, explicit
-from langford.errors import BadSeed, TooExpensive
+from langford.cli.draw import draw
+from langford.errors import BadSeed, LangfordError, TooExpensive
 from langford.estimation import BadWalks, estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
@@ -112,6 +113,25 @@ def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 def test_unknown_picture_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(drawing.CannotDraw, match=r"\.svg"):
         drawing.save((2, 3, 1, 2, 1, 3), tmp_path / "picture.gif")
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        ("picture.gif", "end the file name in .svg, .png or .pdf"),
+        ("ledger.svg", "is a database"),
+        ("no/such/picture.svg", "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, says: str
+) -> None:
+    """It may take hours."""
+    (tmp_path / "ledger.svg").write_bytes(b"SQLite format 3\0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(explicit, "sample", lambda *arguments: pytest.fail("it searches"))
+    with pytest.raises((LangfordError, OSError), match=says):
+        draw.main(["7", "--out", out], standalone_mode=False)
 
 
 @pytest.mark.parametrize(
