@@ -23,14 +23,14 @@ settings.load_profile("langford")
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 LONGEST = [
-    *(f"tests/integration/test_{name}.py" for name in ("slurm", "soak", "stalls", "words", "belonging", "farm")),
+    *(f"tests/integration/test_{name}.py" for name in ("slurm", "soak", "belonging", "farm", "stalls", "words")),
     "tests/unit/test_doctests.py",
 ]
 unexpected_skips: list[str] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that no process is left with it at the end."""
+    """What takes long comes first, the longest single tests before all: no process is left with one at the end."""
     items.sort(key=_turn)
 
 
