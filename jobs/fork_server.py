@@ -20,13 +20,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
-from multiprocessing import reduction
+from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn, TypeVar
 
 SPAWN = multiprocessing.get_context("spawn")
 """How the server itself starts: as a new program, without a thread or a lock of the one that starts it."""
-ANSWER_SECONDS = 20.0
+ANSWER_SECONDS = 10.0
 """A server that has not answered for so long does nothing any more."""
 PR_SET_PDEATHSIG = 1
 
@@ -58,10 +58,16 @@ class ForkServer:
         """
         pairs = [SPAWN.Pipe() for _ in range(workers)]
         self._orders, theirs = SPAWN.Pipe()
-        self._process = SPAWN.Process(
-            target=_serve, args=(theirs, load, work, [their for _, their in pairs]), daemon=True
-        )
-        self._process.start()
+        resource_tracker.ensure_running()  # which would hear signals again while the server starts
+        # The server hears none from its first moment on: they are blocked for what this thread starts meanwhile.
+        heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            owner = os.getpid() if threading.current_thread() is threading.main_thread() else None
+            arguments = (theirs, load, work, [their for _, their in pairs], heard, owner)
+            self._process = SPAWN.Process(target=_serve, args=arguments, daemon=True)
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
         # At the end of a program multiprocessing would ask it to end, and wait.
         weakref.finalize(self, self._process.kill)
         for end in (theirs, *(their for _, their in pairs)):
@@ -88,36 +94,39 @@ class ForkServer:
         with suppress(EOFError):
             self._ask(_Order.KILL, number)
 
-    def exit_code(self, number: int) -> int | None:
-        """Wait for a worker that ends, for its exit code, −N for signal N; None: it never began.
+    def exit_code(self, number: int) -> int:
+        """Wait for a worker that ends, for its exit code, −N for signal N.
 
-        Raises EOFError when the server has ended, or does not answer, and all workers end with it.
+        Raises EOFError when the server has ended, or does not answer, and all workers end with it; OSError when the
+        system refused to start the worker.
         """
         return self._ask(_Order.WAIT, number)
 
-    def _ask(self, order: _Order, number: int) -> int | None:
+    def _ask(self, order: _Order, number: int) -> int:
         try:
             self._orders.send((order, number))
-            if self._orders.poll(ANSWER_SECONDS):
-                code: int | None = self._orders.recv()
-                return code
+            answer = self._orders.recv() if self._orders.poll(ANSWER_SECONDS) else None
         except (EOFError, OSError):
             self._process.join(ANSWER_SECONDS)  # it ends by itself, with an exit code of its own
-        else:
+            raise EOFError from None
+        if answer is None:
             self._process.kill()
-        raise EOFError
+            raise EOFError
+        if isinstance(answer, OSError):
+            raise answer
+        code: int = answer
+        return code
 
-    def stop(self) -> int:
+    def stop(self) -> int | None:
         """End the server and all workers, now; returns the exit code of the server, −N for signal N.
 
-        What workers have said is still in the pipes, and then their end.
+        None: it has ended, and this program ignores SIGCHLD, so that the system told nobody how.  What workers have
+        said is still in the pipes, and then their end.
         """
         self._process.kill()
         self._process.join()
         self._orders.close()
-        code = self._process.exitcode
-        assert code is not None
-        return code
+        return self._process.exitcode
 
 
 # -- in the server ----------------------------------------------------------------------------
@@ -128,24 +137,30 @@ def _serve(
     load: Callable[[], Any],
     work: Callable[[Any, int, Connection], None],
     pipes: Sequence[Connection],
+    heard: set[int | signal.Signals],
+    owner: int | None,
 ) -> None:
-    """The program of the server."""
-    # It hears no signal but SIGKILL, and workers no Ctrl-C, which a terminal sends to all: their owner decides.
-    heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """The program of the server.
+
+    ``heard``: the signals that workers do not hear; the server hears none but SIGKILL, its owner alone decides.
+    ``owner``: its process, if the server was started by the thread that ends with it.
+    """
+    if owner is not None:
+        _end_with_parent(owner)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all, workers too
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose the exit codes
     # What is loaded stays: no search for garbage looks at it, which would copy it into every worker.
     gc.disable()
     loaded = load()
     gc.freeze()
     alive, kept_open = os.pipe()
-    children: dict[int, int] = {}
+    children: dict[int, int | OSError] = {}
 
     def start(number: int, pipe: Connection) -> None:
         try:
             child = os.fork()
         except OSError as error:
-            print(f"cannot start a worker process: {error}", file=sys.stderr, flush=True)
+            children[number] = error
         else:
             if child == 0:
                 for descriptor in (orders.fileno(), kept_open, *(other.fileno() for other in waiting)):
@@ -162,14 +177,18 @@ def _serve(
             order, number = orders.recv()
             if order is _Order.START:
                 start(number, Connection(reduction.recv_handle(orders)))
-            elif order is _Order.KILL:
+                continue
+            child = children.get(number)
+            answer: int | OSError = 0
+            if isinstance(child, OSError):
+                answer = child
+            elif child is not None and order is _Order.KILL:
                 # Nobody has waited for it: the number of its process is still its own.
-                if number in children:
-                    os.kill(children[number], signal.SIGKILL)
-                orders.send(None)
-            else:
-                child = children.pop(number, None)
-                orders.send(None if child is None else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                os.kill(child, signal.SIGKILL)
+            elif child is not None:
+                answer = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                del children[number]
+            orders.send(answer)
         except (EOFError, OSError):
             os._exit(0)  # the owner has ended
 
@@ -186,17 +205,19 @@ def _become(work: Callable[[], None], heard: set[int | signal.Signals], server: 
     except BaseException:
         traceback.print_exc()
     finally:
-        with suppress(OSError, ValueError):
+        with suppress(Exception):  # they may be closed
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
 
 
 def _end_with(server: int, alive: int) -> None:
-    """End this process as soon as the server does, or its owner.
+    """End this process as soon as the server does, which ends with its owner.
 
     ``alive``: reads the end when the server has ended.
     """
+    if _end_with_parent(server):
+        return
     owner = multiprocessing.parent_process()
     assert owner is not None
 
@@ -205,8 +226,12 @@ def _end_with(server: int, alive: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-    if sys.platform == "linux":
-        # Whatever this process does: a thread cannot run while a library holds the interpreter.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-        if os.getppid() != server:
-            os._exit(1)
+
+
+def _end_with_parent(parent: int) -> bool:
+    """Have the system kill this process when the parent ends, whatever it does then; False where it cannot."""
+    if sys.platform != "linux" or ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL)):
+        return False
+    if os.getppid() != parent:
+        os._exit(1)
+    return True

@@ -151,7 +151,7 @@ class WorkerPool:
             while not (yield from self._news(number)):
                 wait([pipe])
 
-    def _replaced(self, number: int, exit_code: int | None) -> Died:
+    def _replaced(self, number: int, exit_code: int) -> Died:
         """Start a worker that has ended again."""
         member = self._members[number]
         evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
@@ -182,7 +182,7 @@ class WorkerPool:
 def _death(what: str, exit_code: int | None) -> str:
     """How a process ended, in words."""
     if exit_code is None:
-        return f"{what} could not be started"
+        return f"{what} ended"
     if exit_code < 0:
         return f"{what} killed by {signal.Signals(-exit_code).name}"
     return f"{what} ended with exit code {exit_code}"

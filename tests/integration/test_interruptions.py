@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -141,6 +142,19 @@ def test_a_killed_fork_server_is_replaced(langford: Run, tmp_path: Path) -> None
     assert output.startswith(ANSWER)
     assert errors.count("the process that starts workers killed by SIGKILL") == 3
     assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_a_parent_that_ignores_its_children(tmp_path: Path) -> None:
+    """Then nobody learns how a process of a run has ended; the run inherits that."""
+    program = (
+        "import signal, os, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *COMMAND, *CAMPAIGN],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith(ANSWER), done.stderr
+    assert done.returncode == 0
 
 
 def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -> None:

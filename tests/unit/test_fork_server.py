@@ -39,6 +39,11 @@ def load_the_last() -> int:
     return os.getpid()
 
 
+def load_for_ever() -> int:
+    time.sleep(1000)
+    return os.getpid()
+
+
 def obey(loaded: int, number: int, pipe: Connection) -> None:
     """Say who it is, and do what it is told."""
     pipe.send((loaded, os.getppid(), os.getpid(), number))
@@ -176,39 +181,52 @@ def test_what_cannot_be_loaded_ends_the_server(capfd: pytest.CaptureFixture[str]
     assert "ValueError: nothing there" in capfd.readouterr().err
 
 
-def test_a_worker_that_cannot_be_started(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_that_cannot_be_started() -> None:
+    """Nobody tries again at once, and again and again."""
     server = ForkServer(load_the_last, obey, 1)
     hear_end(server.pipes[0])
-    assert server.exit_code(0) is None
+    with pytest.raises(BlockingIOError, match="no more processes"):
+        server.exit_code(0)
     server.stop()
-    assert "cannot start a worker process: no more processes" in capfd.readouterr().err
 
 
 PROGRAM = """
 import os, time
 from jobs.fork_server import ForkServer
-from tests.unit.test_fork_server import hear, load, obey
+from tests.unit.test_fork_server import hear, load, load_for_ever, obey
 if __name__ == "__main__":
-    server = ForkServer(load, obey, 2)
-    workers = [hear(pipe)[2] for pipe in server.pipes]
-    server.pipes[0].send("hold the interpreter")
+    {before}
+    server = ForkServer({load}, obey, 2)
+    workers = [hear(pipe)[2] for pipe in server.pipes] if {load} is load else []
+    if workers:
+        server.pipes[0].send("hold the interpreter")
     print(server.pid, *workers, flush=True)
     {then}
 """
 
 
-@pytest.mark.parametrize("then", ["time.sleep(1000)", "pass", "raise KeyboardInterrupt"])
-def test_nothing_outlives_the_owner(tmp_path: Path, then: str) -> None:
+@pytest.mark.parametrize(
+    ("load", "before", "then"),
+    [
+        ("load", "", "time.sleep(1000)"),
+        ("load", "", "pass"),
+        ("load", "", "raise KeyboardInterrupt"),
+        ("load", "", "os.kill(server.pid, 19); time.sleep(1000)"),
+        ("load_for_ever", "", "time.sleep(1000)"),
+        ("load", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),
+    ],
+)
+def test_nothing_outlives_the_owner(tmp_path: Path, load: str, before: str, then: str) -> None:
     """Killed, at its end, or at an error: a program may forget to stop its workers."""
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM.format(then=then))
+    file.write_text(PROGRAM.format(load=load, before=before, then=then))
     environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, str(file)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as owner:
         assert owner.stdout is not None
         processes = owner.stdout.readline().split()
-        assert len(processes) == 3
+        assert len(processes) == (3 if load == "load" else 1)
         if "sleep" in then:
             owner.kill()
         owner.wait(SECONDS)
