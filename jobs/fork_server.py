@@ -60,14 +60,14 @@ class ForkServer:
         self._orders, theirs = SPAWN.Pipe()
         resource_tracker.ensure_running()  # which would hear signals again while the server starts
         # The server hears none from its first moment on: they are blocked for what this thread starts meanwhile.
-        heard = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             owner = os.getpid() if threading.current_thread() is threading.main_thread() else None
-            arguments = (theirs, load, work, [their for _, their in pairs], heard, owner)
+            arguments = (theirs, load, work, [their for _, their in pairs], blocked, owner)
             self._process = SPAWN.Process(target=_serve, args=arguments, daemon=True)
             self._process.start()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         # At the end of a program multiprocessing would ask it to end, and wait.
         weakref.finalize(self, self._process.kill)
         for end in (theirs, *(their for _, their in pairs)):
@@ -137,12 +137,12 @@ def _serve(
     load: Callable[[], Any],
     work: Callable[[Any, int, Connection], None],
     pipes: Sequence[Connection],
-    heard: set[int | signal.Signals],
+    blocked: set[int | signal.Signals],
     owner: int | None,
 ) -> None:
     """The program of the server.
 
-    ``heard``: the signals that workers do not hear; the server hears none but SIGKILL, its owner alone decides.
+    ``blocked``: the signals that workers do not hear, as their owner; the server hears none but SIGKILL.
     ``owner``: its process, if the server was started by the thread that ends with it.
     """
     if owner is not None:
@@ -165,7 +165,7 @@ def _serve(
             if child == 0:
                 for descriptor in (orders.fileno(), kept_open, *(other.fileno() for other in waiting)):
                     os.close(descriptor)
-                _become(lambda: work(loaded, number, pipe), heard, server, alive)
+                _become(lambda: work(loaded, number, pipe), blocked, server, alive)
             children[number] = child
         pipe.close()
 
@@ -193,12 +193,12 @@ def _serve(
             os._exit(0)  # the owner has ended
 
 
-def _become(work: Callable[[], None], heard: set[int | signal.Signals], server: int, alive: int) -> NoReturn:
+def _become(work: Callable[[], None], blocked: set[int | signal.Signals], server: int, alive: int) -> NoReturn:
     """Be a worker from here on."""
     code = 1
     try:
         _end_with(server, alive)
-        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         gc.enable()
         work()
         code = 0

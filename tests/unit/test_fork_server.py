@@ -191,7 +191,7 @@ def test_a_worker_that_cannot_be_started() -> None:
 
 
 PROGRAM = """
-import os, time
+import os, signal, time
 from jobs.fork_server import ForkServer
 from tests.unit.test_fork_server import hear, load, load_for_ever, obey
 if __name__ == "__main__":
@@ -211,9 +211,9 @@ if __name__ == "__main__":
         ("load", "", "time.sleep(1000)"),
         ("load", "", "pass"),
         ("load", "", "raise KeyboardInterrupt"),
-        ("load", "", "os.kill(server.pid, 19); time.sleep(1000)"),
+        ("load", "", "os.kill(server.pid, signal.SIGSTOP); time.sleep(1000)"),
         ("load_for_ever", "", "time.sleep(1000)"),
-        ("load", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),
+        ("load", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),
     ],
 )
 def test_nothing_outlives_the_owner(tmp_path: Path, load: str, before: str, then: str) -> None:
