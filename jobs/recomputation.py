@@ -45,6 +45,8 @@ class Comparison:
         recomputed: its value computed here; None when it is not done yet.
         source: the provenance of the stored value, JSON.
         evaluation: what was computed here, as a result of the task; None when it is not done yet.
+        stored_terms, recomputed_terms: how many terms that are not 0 each was added up from (see Plan.terms); None
+            where it is not known.
     """
 
     index: int
@@ -52,13 +54,28 @@ class Comparison:
     recomputed: int | None
     source: str = "{}"
     evaluation: Evaluation | None = None
+    stored_terms: int | None = None
+    recomputed_terms: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Both values, and both numbers of terms where they differ."""
+        return values_in_words(self.stored, self.recomputed, self.stored_terms, self.recomputed_terms)
 
     @property
     def verdict(self) -> str:
         """The comparison in words: "agrees", "differs" or "not done yet"."""
         if self.stored is None:
             return "not done yet"
-        return "agrees" if self.stored == self.recomputed else "differs"
+        alike = self.stored == self.recomputed and self.stored_terms == self.recomputed_terms
+        return "agrees" if alike else "differs"
+
+
+def values_in_words(stored: object, recomputed: object, stored_terms: object, recomputed_terms: object) -> str:
+    """A value in the ledger and one that was computed here, and their numbers of terms where these differ."""
+    if stored_terms == recomputed_terms:
+        return f"stored {stored}, recomputed {recomputed}"
+    return f"stored {stored} from {stored_terms} terms, recomputed {recomputed} from {recomputed_terms}"
 
 
 class Part(NamedTuple):
@@ -73,6 +90,7 @@ class Recomputation:
     """A way to compute the value of a task.
 
     Attributes:
+        campaign: the plan of the campaign.
         plan: the plan whose tasks are evaluated.
         owners: the task of the campaign to which each of them belongs, see Plan.owners.
         device: where they are evaluated.
@@ -80,6 +98,7 @@ class Recomputation:
         words: the comparison that this makes.
     """
 
+    campaign: Plan
     plan: Plan
     owners: NDArray[np.int64]
     device: Device
@@ -112,6 +131,12 @@ class Recomputation:
             result = self.evaluator.evaluate(part)
             self.plan.expectation(part).check(result)
         return Part(result, time.perf_counter() - start)
+
+    def terms(self, parts: Collection[Part]) -> int | None:
+        """How many terms that are not 0 a task has been added up from; None for a search."""
+        terms = [self.plan.terms(part.result) for part in parts]
+        known = [number for number in terms if number is not None]
+        return sum(known) if len(known) == len(terms) else None
 
     def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
         """A task of the campaign, recomputed as its parts."""
@@ -157,10 +182,10 @@ def recomputation(plan: Plan, method_name: str | None, device: Device | None) ->
     how = f"{chosen.method.name}{seed}, {split}, by "
     if device is None:
         how += "the kernel of the GPU, compiled for this processor"
-        return Recomputation(chosen, owners, CPU, host_evaluator(chosen), how)
+        return Recomputation(plan, chosen, owners, CPU, host_evaluator(chosen), how)
     chosen.evaluator(device)
     how += "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
-    return Recomputation(chosen, owners, device, None, how)
+    return Recomputation(plan, chosen, owners, device, None, how)
 
 
 def compare(
@@ -186,9 +211,11 @@ def compare(
             for share in (work / work.sum()).tolist():
                 again.append(next(evaluated))
                 done(index, share)
-            recomputed = way.evaluation(index, again)
-            known = stored[index]
-            yield Comparison(index, known.result.value, recomputed.result.value, known.provenance, recomputed)
+            recomputed, known = way.evaluation(index, again), stored[index]
+            yield Comparison(
+                index, known.result.value, recomputed.result.value, known.provenance, recomputed,
+                way.campaign.terms(known.result), way.terms(again),
+            )  # fmt: skip
 
 
 def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:

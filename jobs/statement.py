@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.identity import user
-from jobs.recomputation import Comparison
+from jobs.recomputation import Comparison, values_in_words
 from jobs.verify import Coverage
 from langford.devices import CPU, Device
 from langford.errors import LangfordError, WrongResult
@@ -51,10 +51,7 @@ class Statement:
             f"{document['versions'].get('langford')}, kernels {document['kernels']}, device {document['device']}.",
             f"Verified: {coverage['words']}; recomputed by {document['how']}.",
             f"Outcome: {document['outcome']}.",
-            *(
-                "  task {task}: stored {stored}, recomputed {recomputed}: {verdict}".format(**task)
-                for task in document["tasks"]
-            ),
+            *(f"  task {task['task']}: {_values(task)}: {task['verdict']}" for task in document["tasks"]),
             f"What it proves: {coverage['proof']}.",
             *(f"Checked without recomputing: {check}." for check in document["checks"]),
             f"Not verified: {document['not_verified']}.",
@@ -87,6 +84,17 @@ class Statement:
                 "the words of the statement are not those of its numbers: it was changed; get it again"
             )
         return statement
+
+
+def _values(task: Mapping[str, Any]) -> str:
+    """Both values of a task; statements before November 2026 do not know from how many terms."""
+    terms = task.get("stored_terms"), task.get("recomputed_terms")
+    return values_in_words(task["stored"], task["recomputed"], *terms)
+
+
+def _text(number: int | None) -> str | None:
+    """A number as JSON has it, whose readers may keep 53 bits only."""
+    return None if number is None else str(number)
 
 
 def statement_of(
@@ -137,8 +145,10 @@ def statement_of(
             "tasks": [
                 {
                     "task": comparison.index,
-                    "stored": None if comparison.stored is None else str(comparison.stored),
-                    "recomputed": None if comparison.recomputed is None else str(comparison.recomputed),
+                    "stored": _text(comparison.stored),
+                    "recomputed": _text(comparison.recomputed),
+                    "stored_terms": _text(comparison.stored_terms),
+                    "recomputed_terms": _text(comparison.recomputed_terms),
                     "verdict": comparison.verdict,
                 }
                 for comparison in comparisons

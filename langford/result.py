@@ -102,11 +102,13 @@ class Expectation:
         zero_bits: an algebraic sum over all values of m free variables is a multiple of
             2^m; what remains of that after the factors taken out.
         lowest, highest: inclusive bounds.
+        points: no more are evaluated; None: nobody knows, as of the nodes of a search.
     """
 
     zero_bits: int
     lowest: int
     highest: int
+    points: int | None = None
 
     def check(self, result: PartialResult) -> None:
         """Raises CheckFailed, naming the task and the check, when ``result`` cannot be right."""
@@ -124,4 +126,9 @@ class Expectation:
         if not self.lowest <= result.value <= self.highest:
             raise CheckFailed(
                 f"{where}: {result.value} is outside {self.lowest}..{self.highest}; evaluate the task again"
+            )
+        if self.points is not None and result.evaluated > self.points:
+            raise CheckFailed(
+                f"{where}: {result.evaluated} points were evaluated, and it has {self.points}; "
+                "evaluate the task again"
             )

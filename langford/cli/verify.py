@@ -217,9 +217,7 @@ def _compare(
         for comparison in compare(export, way, chosen, done):
             comparisons.append(comparison)
             if not quiet:
-                values = ""
-                if comparison.stored is not None:
-                    values = f"stored {comparison.stored}, recomputed {comparison.recomputed}: "
+                values = "" if comparison.stored is None else f"{comparison.words}: "
                 print(f"task {comparison.index}: {values}{comparison.verdict}", flush=True)
     return comparisons
 

@@ -109,6 +109,14 @@ class Plan(ABC):
     def expectation(self, index: int) -> Expectation:
         """What a correct result of the task satisfies; raises TaskIndexOutOfRange."""
 
+    def terms(self, result: PartialResult) -> int | None:
+        """How many terms of the whole sum that are not 0 a result stands for.
+
+        Like values, they add up to the same number in every split and on every device.  None: the method
+        searches, and its nodes depend on both.
+        """
+        return None
+
     def owners(self, other: Plan) -> NDArray[np.int64] | None:
         """The task of this plan to which each task of another plan of the same problem belongs, int64[other.tasks].
 

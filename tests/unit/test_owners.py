@@ -1,4 +1,4 @@
-"""A task and the tasks of a deeper plan that belong to it have the same value."""
+"""A task and the tasks of a deeper plan that belong to it have the same value, and stand for as many terms."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ PROBLEMS = [
 ]
 
 
-def values(plan: Plan) -> np.ndarray:
-    return np.array([plan.evaluate(index).value for index in plan.tasks], object)
+Numbers = list[tuple[int, int]]
+"""The value of each task, and its number of terms; 0 for a search."""
 
 
-def gathered(plan: Plan, other: Plan) -> list[int]:
+def numbers(plan: Plan) -> Numbers:
+    results = [plan.evaluate(index) for index in plan.tasks]
+    return [(result.value, plan.terms(result) or 0) for result in results]
+
+
+def gathered(plan: Plan, other: Plan) -> Numbers:
     owners = plan.owners(other)
     assert owners is not None
-    sums = [0] * len(plan.tasks)
-    for index, value in zip(owners, values(other), strict=True):
-        sums[int(index)] += value
-    return sums
+    sums = np.zeros((len(plan.tasks), 2), object)
+    for index, pair in zip(owners, numbers(other), strict=True):
+        sums[index] += pair
+    return [(value, terms) for value, terms in sums]
 
 
 @pytest.mark.parametrize(
@@ -44,14 +49,22 @@ def test_deeper_tasks_add_up_to_each_task(method: Method, problem: Problem) -> N
         plan = method.plan(problem, depth)
         deeper = plan.deeper()
         if deeper is not None:
-            assert gathered(plan, deeper) == list(values(plan))
+            assert gathered(plan, deeper) == numbers(plan)
             assert deeper.owners(plan) is None
     assert method.plan(problem, method.depths(problem)[-1]).deeper() is None
 
 
 def test_two_searches_have_the_same_tasks() -> None:
     miller, regular = (METHODS[name].plan(Problem.langford(8), 2) for name in ("miller", "regular"))
-    assert gathered(miller, regular) == list(values(miller))
+    assert gathered(miller, regular) == numbers(miller)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
+def test_sums_know_their_terms_and_searches_do_not(method: Method) -> None:
+    plan = method.plan(Problem.langford(8), 4)
+    known = [plan.terms(plan.evaluate(index)) for index in plan.tasks]
+    assert (None not in known) == (method.unit == "points")
+    assert method.unit != "points" or any(known)
 
 
 def test_other_methods_are_not_comparable_task_by_task() -> None:

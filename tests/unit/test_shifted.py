@@ -191,6 +191,8 @@ def test_a_plan_promises_no_zero_bits_but_bounds() -> None:
         beyond = expectation.highest + 1
         with pytest.raises(CheckFailed, match="outside"):
             expectation.check(replace(result, value=beyond, residue=residue(beyond)))
+        with pytest.raises(CheckFailed, match="points were evaluated"):
+            expectation.check(replace(result, evaluated=int(plan.work[index]) + 1))
 
 
 def test_what_is_too_wide_is_refused() -> None:
@@ -201,6 +203,15 @@ def test_what_is_too_wide_is_refused() -> None:
 
 
 # -- wide rows --------------------------------------------------------------------------------
+
+
+def places_of(plan: ShiftedPlan) -> tuple[list[int], list[int]]:
+    """The places of the bits of u and of v, from the lowest bit on, as the kernel has them."""
+    split = plan.components
+    return (
+        [2 * element + 1 for element in split.u_order(0, INNER)][::-1],
+        [2 * element + 2 for element in split.v_order(0, INNER)][::-1],
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,9 +228,8 @@ def test_what_is_too_wide_is_refused() -> None:
 def test_blocks_of_wide_rows(problem: Problem, seed: int) -> None:
     plan = shifted_plan(problem, 0, seed)
     processor = ShiftedOnCpu(plan, tile_bits=10)
-    split, random = plan.components, Random(problem.n)
-    u_places = [2 * element + 1 for element in split.u_order(0, INNER)][::-1]
-    v_places = [2 * element + 2 for element in split.v_order(0, INNER)][::-1]
+    u_places, v_places = places_of(plan)
+    random = Random(problem.n)
     for tile in (0, random.getrandbits(len(v_places) - 10)):
         us = [0, *(random.getrandbits(len(u_places)) for _ in range(3))]
         first = tile << 10
@@ -233,6 +243,10 @@ def test_blocks_of_wide_rows(problem: Problem, seed: int) -> None:
 
 
 def test_products_beyond_a_double_are_exact() -> None:
-    # All signs +1 gives the largest factors.
     plan = shifted_plan(Problem.langford(32))
-    assert abs(term(plan, dict.fromkeys(plan.problem.filled, 1))) > 2**53
+    processor = ShiftedOnCpu(plan, tile_bits=10)
+    u_places, v_places = places_of(plan)
+    expected = terms(plan, [signs_of(0, u_places) | signs_of(v, v_places) for v in range(1024)])
+    # All signs +1 gives the largest factors.
+    assert abs(expected[0]) == max(map(abs, expected)) > 2**53
+    assert processor.sum_over([processor.u_block(np.array([0]))], [0])[0] == sum(expected)

@@ -23,6 +23,7 @@ def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE) -> Statement
         ([Comparison(0, 5, 5), Comparison(3, 7, 7)], True, "all 2 recomputed values agree"),
         ([Comparison(0, 5, 5), Comparison(3, 7, 8)], False, "1 of 2 tasks differ: 3"),
         ([Comparison(0, 5, 6), Comparison(3, None, None)], False, "1 of 1 tasks differ: 0"),
+        ([Comparison(0, 5, 5, stored_terms=2, recomputed_terms=3)], False, "1 of 1 tasks differ: 0"),
         ([Comparison(3, None, None)], None, "nothing was compared"),
     ],
 )
@@ -42,6 +43,26 @@ def test_the_numbers_say_what_the_sample_proves() -> None:
     assert (
         stated(coverage=Coverage(4, 4, 4, 1.0, 7)).document["not_verified"] == "nothing of the tasks was left out"
     )
+
+
+def test_numbers_of_terms_are_named_where_they_differ() -> None:
+    alike = stated(Comparison(0, 5, 5, stored_terms=2, recomputed_terms=2))
+    assert "  task 0: stored 5, recomputed 5: agrees\n" in alike.words
+    different = stated(Comparison(0, 5, 5, stored_terms=2, recomputed_terms=3))
+    assert "  task 0: stored 5 from 2 terms, recomputed 5 from 3: differs\n" in different.words
+    assert Statement.from_text(different.to_text()) == different
+
+
+def test_a_statement_without_numbers_of_terms_is_read() -> None:
+    """Those of November 2026 and before have none."""
+    statement = stated(Comparison(0, 5, 5))
+    old = (
+        statement.to_text()
+        .replace('      "recomputed_terms": null,\n', "")
+        .replace('      "stored_terms": null,\n', "")
+    )
+    assert old != statement.to_text()
+    assert Statement.from_text(old).words == statement.words
 
 
 def test_a_statement_of_another_format_is_not_read() -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from langford.arithmetic import limbs, widths
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
-from langford.result import Expectation
+from langford.result import Expectation, PartialResult
 
 BLOCK = 1 << 14
 """Prefixes whose images are computed at a time."""
@@ -66,8 +66,12 @@ class GodfreyPlan(Plan):
     def expectation(self, index: int) -> Expectation:
         weight = self.weight(index)
         zero_bits = 2 * self.problem.n - self.depth + limbs.trailing_zeros(weight)
-        bound = weight * int(self.work[index]) * self.product_bound
-        return Expectation(zero_bits, -bound, bound)
+        points = int(self.work[index])
+        bound = weight * points * self.product_bound
+        return Expectation(zero_bits, -bound, bound, points)
+
+    def terms(self, result: PartialResult) -> int:
+        return self.weight(result.index) * result.evaluated
 
 
 def outside_in(problem: Problem) -> list[int]:

@@ -32,7 +32,7 @@ from langford.methods.polyphase import symmetries
 from langford.methods.polyphase.components import IMAGES, components, term_bound
 from langford.methods.polyphase.tables import EvenTable
 from langford.problem import Problem
-from langford.result import Expectation
+from langford.result import Expectation, PartialResult
 
 
 class PolyphasePlan(Plan):
@@ -115,6 +115,10 @@ class PolyphasePlan(Plan):
         free = 2 * self.problem.n - fixed
         zero_bits = free + images.bit_length() - 1 - len(self.split.even)
         return Expectation(max(0, zero_bits), -self.sum_bound, self.sum_bound)
+
+    def terms(self, result: PartialResult) -> int:
+        """See :meth:`Plan.terms`: each of the eight images of a pair, also where some are the same point."""
+        return result.evaluated
 
     def u_starts(self, u_class: int, block_bits: int) -> Iterator[int]:
         """First component of every block of 2^block_bits of a u-class."""

@@ -23,7 +23,7 @@ from langford.methods.polyphase.symmetries import prefix_classes, reversed_compo
 from langford.methods.shifted.components import Components, Integers
 from langford.methods.shifted.forms import Forms
 from langford.problem import Problem
-from langford.result import Expectation
+from langford.result import Expectation, PartialResult
 
 
 class ShiftedPlan(Plan):
@@ -112,8 +112,13 @@ class ShiftedPlan(Plan):
         return 2 if self.components.exchanged and first != second else 1
 
     def expectation(self, index: int) -> Expectation:
-        bound = self.weight(index) * int(self.work[index]) * self.product_bound
-        return Expectation(0, -bound, bound)
+        weight = self.weight(index)
+        points = int(self.work[index])
+        bound = weight * points * self.product_bound
+        return Expectation(0, -bound, bound, points)
+
+    def terms(self, result: PartialResult) -> int:
+        return self.weight(result.index) * result.evaluated
 
 
 def _with_image(prefixes: Integers, bits: int) -> list[tuple[int, int]]:
