@@ -1,11 +1,12 @@
-"""Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones.
+"""Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones, drawn over the whole.
 
     python benchmarks/sums_gpu.py
     python benchmarks/sums_gpu.py --only shifted        or polyphase, or points
 
-Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around
-each launch, "wall" includes what the host prepares.  An odd product is one product of the
-odd sums at one surviving point; the projection is by points.
+Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around each
+launch, "wall" includes what the host prepares and lists.  A product is one of the factors at a
+point that survives.  Tasks of fewer points take longer for each point: tasks of every size are
+drawn and projected alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from random import Random
 from typing import Any
 
 import cupy
-from table import Table, Timing, require_published
+from table import Table, require_published
 
 import langford
 from langford.kernels.cuda.runtime import CudaProgram, device_name
@@ -29,12 +30,17 @@ from langford.methods.shifted.cuda import ShiftedOnGpu
 from langford.problem import Problem
 from langford.reference import published
 
-WHOLE = [(Problem.langford(20), 4, 5), (Problem.langford(23), 4, 1), (Problem.langford(24), 4, 1)]
+EVALUATORS: dict[str, Any] = {"godfrey": GodfreyOnGpu, "polyphase": PolyphaseOnGpu, "shifted": ShiftedOnGpu}
+WHOLE = {
+    "polyphase": [(Problem.langford(20), 4), (Problem.langford(23), 4), (Problem.langford(24), 4)],
+    "shifted": [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)],
+}
+DRAWN = {
+    "polyphase": [(Problem.langford(28), 20, 100), (Problem.langford(31), 24, 40)],
+    "shifted": [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)],
+}
+"""With the number of tasks that are drawn, or a few more: 1% of L(2,28)'s at least."""
 COMPARED = Problem.langford(20)
-SAMPLES = [(Problem.langford(28), 20, 5), (Problem.langford(31), 24, 3)]
-SHIFTED_WHOLE = [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)]
-SHIFTED_SAMPLES = [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)]
-"""With the least number of tasks that are drawn over the whole plan: 2% of L(2,28)'s."""
 
 
 class TimedProgram(CudaProgram):
@@ -59,62 +65,30 @@ class TimedProgram(CudaProgram):
         return float(total)
 
 
-def measure(table: Table, problem: Problem, depth: int, runs: int, whole: bool) -> None:
-    """Print one row of the table."""
-    plan = langford.plan(problem, "polyphase", depth)
-    gpu: Any = PolyphaseOnGpu(plan, partial(TimedProgram, 0))  # type: ignore[arg-type]
-    tasks = plan.tasks if whole else [len(plan.tasks) - 5]
-    gpu.evaluate(tasks[-1])
+def measure(table: Table, problem: Problem, method: str, depth: int, drawn: int | None) -> None:
+    """Print one row: tasks that are drawn over the whole, or all."""
+    plan = langford.plan(problem, method, depth)
+    gpu = EVALUATORS[method](plan, partial(TimedProgram, 0))
+    gpu.evaluate(plan.largest_first()[-1])
     gpu.program.seconds()
-    walls, kernels = [], []
-    for _ in range(runs):
-        start = time.perf_counter()
-        results = [gpu.evaluate(task) for task in tasks]
-        walls.append(time.perf_counter() - start)
-        kernels.append(gpu.program.seconds())
-    for result in results:
-        plan.expectation(result.index).check(result)
-    if whole:
-        require_published(problem, merge(plan, results).published, published(problem))
-    kernel, wall = Timing(tuple(kernels), results).median, Timing(tuple(walls), results).median
-    products = sum(result.evaluated for result in results)
-    share = plan.work[list(tasks)].sum() / plan.work.sum()
-    table.row(
-        problem,
-        depth,
-        f"{len(tasks)} of {len(plan.tasks)}",
-        f"{kernel:.3f}",
-        f"{wall:.3f}",
-        f"{products / kernel:.3g}",
-        f"{kernel / share:,.3g}",
-    )
-
-
-def measure_shifted(table: Table, problem: Problem, depth: int, drawn: int | None) -> None:
-    """Print one row: tasks of the shifted sum drawn over the whole, or all; by wall time, tables included.
-
-    Tasks of fewer points take longer for each point: every size is drawn from, and projected alone.
-    """
-    plan: Any = langford.plan(problem, "shifted", depth)
-    gpu: Any = ShiftedOnGpu(plan, partial(TimedProgram, 0))
-    results, tasks, whole, wall = [], 0, 0.0, 0.0
+    results, wall, whole = [], 0.0, 0.0
     for size in sorted(set(plan.work.tolist())):
         of_size = [task for task in plan.tasks if plan.work[task] == size]
         count = len(of_size) if drawn is None else ceil(drawn * len(of_size) / len(plan.tasks))
         start = time.perf_counter()
         results += [gpu.evaluate(task) for task in Random(problem.n).sample(of_size, count)]
         seconds = time.perf_counter() - start
-        tasks, wall, whole = tasks + count, wall + seconds, whole + seconds * len(of_size) / count
+        wall, whole = wall + seconds, whole + seconds * len(of_size) / count
     for result in results:
         plan.expectation(result.index).check(result)
     if drawn is None:
         require_published(problem, merge(plan, results).published, published(problem))
-    products = sum(result.evaluated for result in results)
     kernel = gpu.program.seconds()
+    products = sum(result.evaluated for result in results)
     table.row(
         problem,
         depth,
-        f"{tasks} of {len(plan.tasks)}",
+        f"{len(results)} of {len(plan.tasks)}",
         f"{kernel:.3f}",
         f"{wall:.3f}",
         f"{products / wall:.3g}",
@@ -126,9 +100,9 @@ def compare(problem: Problem) -> None:
     """Print the two GPU kernels side by side, in points: 2^(2n − 3) of them make the count."""
     table = Table("problem", "kernel", "kernel s", "points/s")
     seconds = []
-    for method, evaluator in (("godfrey", GodfreyOnGpu), ("polyphase", PolyphaseOnGpu)):
-        plan: Any = langford.plan(problem, method, 4)
-        gpu: Any = evaluator(plan, partial(TimedProgram, 0))
+    for method in ("godfrey", "polyphase"):
+        plan = langford.plan(problem, method, 4)
+        gpu = EVALUATORS[method](plan, partial(TimedProgram, 0))
         gpu.evaluate(0)
         gpu.program.seconds()
         results = [gpu.evaluate(task) for task in plan.tasks]
@@ -139,26 +113,21 @@ def compare(problem: Problem) -> None:
     print(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
 
 
-def polyphase() -> None:
-    """The table of the polyphase sum."""
-    table = Table("problem", "depth", "tasks", "kernel s", "wall s", "odd products/s", "whole problem, kernel s")
-    for problem, depth, runs in WHOLE:
-        measure(table, problem, depth, runs, whole=True)
-    for problem, depth, runs in SAMPLES:
-        measure(table, problem, depth, runs, whole=False)
-
-
-def shifted() -> None:
-    """The table of the shifted sum."""
-    print("shifted")
+def sums(method: str) -> None:
+    """The table of a method."""
+    print(method)
     table = Table("problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s")
-    for problem, depth in SHIFTED_WHOLE:
-        measure_shifted(table, problem, depth, None)
-    for problem, depth, drawn in SHIFTED_SAMPLES:
-        measure_shifted(table, problem, depth, drawn)
+    for problem, depth in WHOLE[method]:
+        measure(table, problem, method, depth, None)
+    for problem, depth, drawn in DRAWN[method]:
+        measure(table, problem, method, depth, drawn)
 
 
-PARTS = {"polyphase": polyphase, "shifted": shifted, "points": partial(compare, COMPARED)}
+PARTS = {
+    "polyphase": partial(sums, "polyphase"),
+    "shifted": partial(sums, "shifted"),
+    "points": partial(compare, COMPARED),
+}
 
 
 def main() -> None:

@@ -31,8 +31,7 @@ def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
 
 
 def test_the_surviving_shares_are_the_scripts() -> None:
-    [(name, options)] = [(name, options) for name, options in SCRIPTS if "shares" in name]
-    assert not options.strip()
+    [name] = [name for name, options in SCRIPTS if "shares" in name and not options.strip()]
     printed = script(name, "16", "24", "--points", "5e5").splitlines()[2:]
     for row in printed:
         n, _, *measured = [cell.strip() for cell in row.strip("|").split("|")]
@@ -41,6 +40,14 @@ def test_the_surviving_shares_are_the_scripts() -> None:
             (share, error), (again, wide) = (map(float, text.split("±")) for text in (cell, ours))
             assert abs(share - again) < 5 * (error + wide)
     assert len(printed) == 2
+
+
+def test_the_shares_of_single_factors_are_the_scripts() -> None:
+    [(name, options)] = [(name, options) for name, options in SCRIPTS if "--factors" in options]
+    _, _, vanishes, bits = script(name, *options.split()).splitlines()[-1].strip("| ").split(" | ")
+    mean, spread = (f"{float(number):.0f}" for number in bits.split(" ± "))
+    assert f"vanishes at {vanishes} of" in SHIFTED
+    assert f"{mean} ± {spread} bits" in SHIFTED
 
 
 def test_the_costs_of_the_next_records_are_the_scripts() -> None:
