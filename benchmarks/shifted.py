@@ -1,7 +1,7 @@
 """Speed of the shifted sum on one core, beside the polyphase form.
 
-    python benchmarks/shifted.py                  all rows, about ten minutes
-    python benchmarks/shifted.py --rounds 1 28    one n, once
+    python benchmarks/shifted.py                              all rows, about twenty minutes
+    python benchmarks/shifted.py --rounds 1 langford-28       one row, once
 
 Each row draws tasks of the two methods over the whole of their plans, runs them in turn, and projects the
 whole count by points.  Times are processor time of this one thread, so that other work on the machine counts
@@ -22,14 +22,18 @@ from langford.methods import Plan, merge
 from langford.problem import Problem
 from langford.reference import published
 
-# n: depth and tasks a round of shifted, the same of polyphase; None: all tasks
-ROWS: dict[int, tuple[tuple[int, int | None], tuple[int, int | None]]] = {
-    16: ((4, None), (8, None)),
-    20: ((8, 3), (20, 6)),
-    24: ((12, 1), (24, 4)),
-    26: ((20, 3), (26, 3)),
-    28: ((20, 1), (28, 2)),
-    31: ((24, 1), (32, 2)),
+# depth and tasks a round of shifted, the same of polyphase; None: all tasks
+ROWS: dict[Problem, tuple[tuple[int, int | None], tuple[int, int | None]]] = {
+    Problem.langford(16): ((4, None), (8, None)),
+    Problem.skolem(17): ((4, None), (8, None)),
+    Problem.hooked_langford(17): ((4, None), (8, None)),
+    Problem.hooked_skolem(18): ((8, 3), (16, 6)),
+    Problem.langford(19): ((8, 3), (16, 6)),
+    Problem.langford(20): ((8, 3), (20, 6)),
+    Problem.langford(24): ((12, 1), (24, 4)),
+    Problem.langford(26): ((20, 3), (26, 3)),
+    Problem.langford(28): ((20, 1), (28, 2)),
+    Problem.langford(31): ((24, 1), (32, 2)),
 }
 
 
@@ -48,17 +52,21 @@ def core_seconds(plan: Plan, tasks: list[int]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("n", type=int, nargs="*", default=list(ROWS))
+    named = {problem.name: problem for problem in ROWS}
+    parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {', '.join(named)}")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    table = Table("n", "tasks a round", "shifted, core s", "polyphase, core s", "ratio", "lowest–highest")
-    for n in options.n:
-        (shifted_depth, shifted_tasks), (polyphase_depth, polyphase_tasks) = ROWS[n]
+    for name in options.problems:
+        if name not in named:
+            parser.error(f"there is no row of {name}, only of {', '.join(named)}")
+    table = Table("problem", "tasks a round", "shifted, core s", "polyphase, core s", "ratio", "lowest–highest")
+    for problem in [named[name] for name in options.problems or named]:
+        (shifted_depth, shifted_tasks), (polyphase_depth, polyphase_tasks) = ROWS[problem]
         sides = [
-            (langford.plan(Problem.langford(n), "shifted", shifted_depth), shifted_tasks),
-            (langford.plan(Problem.langford(n), "polyphase", polyphase_depth), polyphase_tasks),
+            (langford.plan(problem, "shifted", shifted_depth), shifted_tasks),
+            (langford.plan(problem, "polyphase", polyphase_depth), polyphase_tasks),
         ]
-        random = Random(n)
+        random = Random(problem.n)
         rounds = []
         for _ in range(options.rounds):
             drawn = [(plan, random.sample(plan.tasks, tasks or len(plan.tasks))) for plan, tasks in sides]
@@ -66,7 +74,7 @@ def main() -> None:
         shifted, polyphase = (statistics.median(column) for column in zip(*rounds, strict=True))
         ratios = [after / before for before, after in rounds]
         table.row(
-            n,
+            problem,
             f"{shifted_tasks or 'all'}, {polyphase_tasks or 'all'}",
             f"{shifted:.3g}",
             f"{polyphase:.3g}",
