@@ -27,7 +27,7 @@ class Shifted(Method):
     speed: ClassVar = {2: Speed(instant=16, probe=28, points=2.0**34, widening=1.0)}
     probe_depth = 2 * LONGEST_PREFIX
     seeded = True
-    fastest_from: ClassVar = {"cpu": 20, "cuda": 24}
+    fastest_from: ClassVar = {"cpu": 24, "cuda": 24}
 
     def refusal(self, problem: Problem) -> str | None:
         try:
