@@ -44,11 +44,6 @@ def plain_values(form: Form, x: Points) -> NDArray[np.int64]:
     return len(form.pairs) - 2 * np.bitwise_count(differing).astype(np.int64)
 
 
-def shifted_values(form: Form, x: Points) -> NDArray[np.int64]:
-    """f_d at the points."""
-    return plain_values(form, x) + linear_values(form, x) + form.constant
-
-
 def linear_values(form: Form, x: Points) -> NDArray[np.int64]:
     """ℓ_d at the points."""
     negative = mask([place for place, sign in form.signs.items() if sign < 0])
@@ -56,12 +51,17 @@ def linear_values(form: Form, x: Points) -> NDArray[np.int64]:
     return len(form.signs) - 2 * np.bitwise_count(opposite).astype(np.int64)
 
 
+def shifted_values(form: Form, x: Points, plain: NDArray[np.int64]) -> NDArray[np.int64]:
+    """f_d at the points, where S_d is ``plain``."""
+    return plain + linear_values(form, x) + form.constant
+
+
 def alive(forms: Forms, x: Points) -> dict[str, NDArray[np.bool_]]:
     """Which points have no vanishing factor, for each kind of factors."""
     kept = {kind: np.ones(len(x), np.bool_) for kind in KINDS}
     for form in forms.all:
         plain = plain_values(form, x)
-        shifted = shifted_values(form, x) != 0
+        shifted = shifted_values(form, x, plain) != 0
         kept["plain"] &= plain != 0
         kept["c"] &= plain + len(form.pairs) % 2 != 0
         kept["ℓ and c"] &= shifted
@@ -98,7 +98,7 @@ def print_factors(sizes: Sequence[int], chunks: int, seed: int) -> None:
         forms = Forms(Problem.langford(n), seed).all
         vanish, bits = np.zeros(len(forms)), []
         for x in chunks_of_points(n, chunks):
-            values = np.array([shifted_values(form, x) for form in forms])
+            values = np.array([shifted_values(form, x, plain_values(form, x)) for form in forms])
             vanish += np.count_nonzero(values == 0, axis=1)
             living = values[:, (values != 0).all(axis=0)]
             bits.append(np.log2(np.abs(living) / 4).sum(axis=0))
