@@ -226,8 +226,8 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, tmp_path: Pa
 
 
 def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
-    campaign = ["langford", "16", "--method", "godfrey", "--depth", "10"]
-    name = "langford-16-godfrey-10"
+    campaign = ["langford", "16", "--method", "godfrey", "--depth", "6"]
+    name = "langford-16-godfrey-6"
     assert langford("create", *campaign).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
     record = book.campaign(name)
@@ -239,8 +239,14 @@ def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: 
     while not record.standing().tasks.get("done"):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    # It hangs, with leases; SLURM wakes it at its time limit to end it.
-    os.kill(int((tmp_path / "process").read_text()), signal.SIGSTOP)
+    # It hangs, with the process that computes and two leases; SLURM wakes it at its time limit to end it.
+    processes = os.getpgid(int((tmp_path / "process").read_text()))
+    os.killpg(processes, signal.SIGSTOP)
+    while record.standing().tasks.get("leased", 0) < 2:
+        os.killpg(processes, signal.SIGCONT)
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        os.killpg(processes, signal.SIGSTOP)
     while "JobState=TIMEOUT" not in cluster.call("scontrol", "-o", "show", "job", job):
         assert time.monotonic() < deadline, cluster.call("scontrol", "-o", "show", "job", job)
         time.sleep(1)
