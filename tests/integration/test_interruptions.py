@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+import psutil
 import pytest
 
 from db import Ledger
@@ -28,14 +31,34 @@ LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
 
 
 def children(pid: int) -> list[int]:
-    """Processes that a process has started, but for multiprocessing's resource tracker."""
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in listed if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    """Living processes that a process has started, but for multiprocessing's resource tracker."""
+    living = []
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children():
+            with suppress(psutil.NoSuchProcess):  # a process that nobody has waited for, too
+                if any("spawn_main" in word for word in child.cmdline()):
+                    living.append(child.pid)
+    return living
 
 
 def workers_of(pid: int) -> list[int]:
     """Worker processes of a run: the children of its fork server."""
     return [worker for server in children(pid) for worker in children(server)]
+
+
+def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[int], list[int]]) -> None:
+    """Kill three processes of a run, each after results that are new, and after its forerunner has a successor."""
+    killed: set[int] = set()
+    done = 0
+    while len(killed) < 3:
+        done = wait_for_results(folder, process, done + 1)
+        deadline = time.monotonic() + 60
+        while not (living := [member for member in members(process.pid) if member not in killed]):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(living[0], signal.SIGKILL)
+        killed.add(living[0])
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
@@ -120,9 +143,7 @@ def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
 
 def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
     with started(CAMPAIGN, tmp_path) as process:
-        for at_least in (1, 10, 20):
-            wait_for_results(tmp_path, process, at_least)
-            os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        kill_three(tmp_path, process, workers_of)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert output.startswith(ANSWER)
@@ -133,10 +154,7 @@ def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
 def test_a_killed_fork_server_is_replaced(langford: Run, tmp_path: Path) -> None:
     """All workers end with it, and no task is to blame."""
     with started(CAMPAIGN, tmp_path) as process:
-        for at_least in (1, 10, 20):
-            wait_for_results(tmp_path, process, at_least)
-            [server] = children(process.pid)
-            os.kill(server, signal.SIGKILL)
+        kill_three(tmp_path, process, children)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert output.startswith(ANSWER)
