@@ -63,6 +63,8 @@ def require_replaceable(file: Path) -> None:
 
     For commands whose work would be lost, or half done, if they asked only when they write.
     """
+    if not file.is_absolute():
+        Path.cwd()  # raises where the working folder was deleted, which still answers as a folder
     if file.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if not file.is_file():

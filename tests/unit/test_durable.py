@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.durable import NotReplaceable, replace_file
+from langford.durable import NotReplaceable, replace_file, require_replaceable
 
 CONTENT = b"all of it\n" * 10_000
 
@@ -111,3 +111,15 @@ def test_other_files_are_replaced(tmp_path: Path, begins: bytes) -> None:
     file.write_bytes(begins)
     replace_file(file, CONTENT)
     assert file.read_bytes() == CONTENT
+
+
+def test_a_deleted_working_folder_is_noticed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It still is a folder to whoever is in it, and takes no file any more."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    for name in ("picture.svg", "./picture.svg", "../picture.svg"):
+        with pytest.raises(FileNotFoundError):
+            require_replaceable(Path(name))
+    require_replaceable(tmp_path / "picture.svg")
