@@ -18,7 +18,7 @@ from sqlalchemy import make_url
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.states import TaskState
-from tests.command_line import COMMAND, ENVIRONMENT, planted
+from tests.command_line import COMMAND, ENVIRONMENT, Run, planted
 from tests.databases import fresh_database, postgres
 from tests.ports import free_port
 
@@ -238,10 +238,9 @@ def sleep(ledger: Ledger) -> None:
 
 
 @pytest.fixture
-def read_only(wire: Wire, tmp_path: Path) -> str:
+def read_only(wire: Wire, langford: Run) -> str:
     """The address of a used ledger for a role that may only read it."""
-    with started(tmp_path, "run", "langford", "8", "--depth", "4", "--ledger", wire.database) as made:
-        assert made.wait(100) == 0
+    assert langford("run", "langford", "8", "--depth", "4", "--ledger", wire.database).returncode == 0
     role = f"reader_{str(wire.name)[-12:]}"
     with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
         connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
@@ -265,10 +264,9 @@ NAME = "langford-8-polyphase-4"
         ["run", "langford", "8", "--depth", "4"],
     ],
 )
-def test_what_a_role_may_do_that_only_reads(read_only: str, tmp_path: Path, arguments: list[str]) -> None:
-    with started(tmp_path, *arguments, "--ledger", read_only) as process:
-        _, errors = process.communicate(timeout=100)
-    assert process.returncode == 0, errors
+def test_what_a_role_may_do_that_only_reads(read_only: str, langford: Run, arguments: list[str]) -> None:
+    done = langford(*arguments, "--ledger", read_only)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -282,14 +280,12 @@ def test_what_a_role_may_do_that_only_reads(read_only: str, tmp_path: Path, argu
         ["import", "out.jsonl.gz"],
     ],
 )
-def test_the_rest_is_one_line(read_only: str, wire: Wire, tmp_path: Path, arguments: list[str]) -> None:
+def test_the_rest_is_one_line(read_only: str, wire: Wire, langford: Run, arguments: list[str]) -> None:
     if arguments[0] == "import":
-        with started(tmp_path, "export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database) as exporting:
-            assert exporting.wait(100) == 0
+        assert langford("export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database).returncode == 0
         with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
             connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
-    with started(tmp_path, *arguments, "--ledger", read_only) as process:
-        _, errors = process.communicate(timeout=100)
-    assert process.returncode == 2, errors
-    assert "may only be read here" in errors
-    assert len(errors.splitlines()) == 1, errors
+    done = langford(*arguments, "--ledger", read_only)
+    assert done.returncode == 2, done.stderr
+    assert "may only be read here" in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
