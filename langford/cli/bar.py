@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from typing import IO, Any, TextIO, cast
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from langford.cli.terminal import plain
+
+
+class Lossy:
+    """A text stream that loses what it cannot write: a command ends as it would, without its terminal too."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """``stream``: where it writes, as long as that takes something."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be written; all of it counts."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write now what is still in the buffer."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class Bar:
@@ -17,7 +43,7 @@ class Bar:
             BarColumn(),
             TextColumn("{task.percentage:>5.1f}%"),
             TextColumn("{task.fields[done]} {task.fields[remaining]}"),
-            console=Console(stderr=True),
+            console=Console(file=cast(IO[str], Lossy(sys.stderr))),
             transient=True,
         )
         self._task = self._progress.add_task(plain(title), total=1.0, done="", remaining="")

@@ -9,15 +9,19 @@ from types import FrameType
 class StopSignals:
     """Remembers the first signal that asks the command to stop.
 
+    A command that was started by ``nohup`` goes on when its terminal is closed, as its user wanted.
+
     Attributes:
         received: that signal; None before it comes.
     """
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._remember)
+        asking = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            asking.append(signal.SIGHUP)
+        for number in asking:
+            signal.signal(number, self._remember)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
         self.received = self.received or signal.Signals(number)

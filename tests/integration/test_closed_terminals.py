@@ -1,0 +1,108 @@
+"""Runs whose terminal is closed: they end in order, or go on if that was their user's wish."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from tests.command_line import COMMAND, ENVIRONMENT, Run
+from tests.integration.farm import slowed
+from tests.integration.resting import ANSWER, CAMPAIGN, wait_for_results
+
+
+class Terminal:
+    """A terminal that somebody reads, until it is closed.
+
+    Attributes:
+        end: the end of it that a program has.
+        shown: what programs have written to it.
+    """
+
+    def __init__(self) -> None:
+        self._master, self.end = pty.openpty()
+        self.shown = b""
+        self._closing = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with suppress(OSError):  # no program has it any more
+            while not self._closing.is_set():
+                if select.select([self._master], [], [], 0.05)[0]:
+                    self.shown += os.read(self._master, 65_536)
+        os.close(self._master)
+
+    def close(self) -> None:
+        """Close it, as an ended connection does: the programs on it get a SIGHUP."""
+        self._closing.set()
+        self._reader.join()
+
+
+@contextmanager
+def started(folder: Path, terminal: Terminal, before: str = "") -> Iterator[subprocess.Popen[str]]:
+    """A run on a terminal; its standard output is a pipe.
+
+    Args:
+        before: a line of Python that its process executes before it becomes the run.
+    """
+    program = (
+        f"import fcntl, os, signal, sys, termios\nfcntl.ioctl(2, termios.TIOCSCTTY, 0)\n{before}\n"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *COMMAND, *CAMPAIGN],
+        cwd=folder,
+        env={**ENVIRONMENT, **slowed(folder, 0.04), "TERM": "xterm"},
+        text=True,
+        stdin=terminal.end,
+        stdout=subprocess.PIPE,
+        stderr=terminal.end,
+        start_new_session=True,
+    )
+    os.close(terminal.end)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
+    terminal = Terminal()
+    with started(tmp_path, terminal) as process:
+        wait_for_results(tmp_path, process)
+        terminal.close()
+        process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGHUP
+    assert b"soak" in terminal.shown  # the bar
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["tasks"]["done"] > 0
+    assert status["tasks"]["leased"] == 0
+    assert set(status["attempts"]) <= {"done", "released"}
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
+
+
+def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(tmp_path: Path) -> None:
+    """``nohup`` and ``trap '' HUP`` have it do so; what it remarks has no place any more, and ends nothing."""
+    terminal = Terminal()
+    with started(tmp_path, terminal, "signal.signal(signal.SIGHUP, signal.SIG_IGN)") as process:
+        wait_for_results(tmp_path, process)
+        terminal.close()
+        process.send_signal(signal.SIGHUP)
+        wait_for_results(tmp_path, process, 10)
+        server = next(child for child in psutil.Process(process.pid).children() if child.children())
+        server.children()[0].kill()
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert output.startswith(ANSWER)
