@@ -7,8 +7,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from db import Ledger, Progress
 from db.errors import LedgerError
@@ -24,14 +26,25 @@ TASKS = len(METHODS["godfrey"].plan(Problem.langford(15), 10).work)
 
 
 @contextmanager
-def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(
+    arguments: list[str], folder: Path, command: list[str] = COMMAND, terminal: int | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A run, in a session of its own.
+
+    Args:
+        arguments: those of the command line.
+        folder: its working folder.
+        command: what they are given to.
+        terminal: its standard input and errors; None: errors go into a pipe, as its output does.
+    """
     process = subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*command, *arguments],
         cwd=folder,
         env={**ENVIRONMENT, **slowed(folder, 0.04)},
         text=True,
+        stdin=terminal,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE if terminal is None else terminal,
         start_new_session=True,
     )
     try:
@@ -40,6 +53,22 @@ def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def children(pid: int) -> list[int]:
+    """Living processes that a process has started, but for multiprocessing's resource tracker."""
+    living = []
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children():
+            with suppress(psutil.NoSuchProcess):  # a process that nobody has waited for, too
+                if any("spawn_main" in word for word in child.cmdline()):
+                    living.append(child.pid)
+    return living
+
+
+def workers_of(pid: int) -> list[int]:
+    """Worker processes of a run: the children of its fork server."""
+    return [worker for server in children(pid) for worker in children(server)]
 
 
 def progress(folder: Path) -> Progress | None:

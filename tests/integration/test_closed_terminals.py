@@ -10,15 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-import psutil
-
-from tests.command_line import COMMAND, ENVIRONMENT, Run
-from tests.integration.farm import slowed
-from tests.integration.resting import ANSWER, CAMPAIGN, wait_for_results
+from tests.command_line import COMMAND, Run
+from tests.integration import resting
+from tests.integration.resting import ANSWER, CAMPAIGN, wait_for_results, workers_of
 
 
 class Terminal:
@@ -37,45 +34,32 @@ class Terminal:
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(OSError):  # no program has it any more
-            while not self._closing.is_set():
-                if select.select([self._master], [], [], 0.05)[0]:
-                    self.shown += os.read(self._master, 65_536)
+        while not self._closing.is_set():
+            if select.select([self._master], [], [], 0.05)[0]:
+                self.shown += os.read(self._master, 65_536)
         os.close(self._master)
 
     def close(self) -> None:
         """Close it, as an ended connection does: the programs on it get a SIGHUP."""
         self._closing.set()
         self._reader.join()
+        os.close(self.end)
 
 
-@contextmanager
-def started(folder: Path, terminal: Terminal, before: str = "") -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, terminal: Terminal, before: str = "") -> AbstractContextManager[subprocess.Popen[str]]:
     """A run on a terminal; its standard output is a pipe.
 
     Args:
         before: a line of Python that its process executes before it becomes the run.
     """
-    program = (
-        f"import fcntl, os, signal, sys, termios\nfcntl.ioctl(2, termios.TIOCSCTTY, 0)\n{before}\n"
-        "os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *COMMAND, *CAMPAIGN],
-        cwd=folder,
-        env={**ENVIRONMENT, **slowed(folder, 0.04), "TERM": "xterm"},
-        text=True,
-        stdin=terminal.end,
-        stdout=subprocess.PIPE,
-        stderr=terminal.end,
-        start_new_session=True,
-    )
-    os.close(terminal.end)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    lines = [
+        "import fcntl, os, signal, sys, termios",
+        "fcntl.ioctl(2, termios.TIOCSCTTY, 0)",
+        "os.environ['TERM'] = 'xterm'",
+        before,
+        "os.execv(sys.argv[1], sys.argv[1:])",
+    ]
+    return resting.started(CAMPAIGN, folder, [sys.executable, "-c", "\n".join(lines), *COMMAND], terminal.end)
 
 
 def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
@@ -101,8 +85,7 @@ def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(tmp_path: Path) -> N
         terminal.close()
         process.send_signal(signal.SIGHUP)
         wait_for_results(tmp_path, process, 10)
-        server = next(child for child in psutil.Process(process.pid).children() if child.children())
-        server.children()[0].kill()
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert output.startswith(ANSWER)

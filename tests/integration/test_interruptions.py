@@ -10,11 +10,9 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-import psutil
 import pytest
 
 from db import Ledger
@@ -22,28 +20,21 @@ from langford.cli.start import main
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
-from tests.integration.resting import ANSWER, CAMPAIGN, TASKS, started, tasks_done, wait_for_results
+from tests.integration.resting import (
+    ANSWER,
+    CAMPAIGN,
+    TASKS,
+    children,
+    started,
+    tasks_done,
+    wait_for_results,
+    workers_of,
+)
 
 # Longer than another run needs to start.
 LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
 LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
 LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
-
-
-def children(pid: int) -> list[int]:
-    """Living processes that a process has started, but for multiprocessing's resource tracker."""
-    living = []
-    with suppress(psutil.NoSuchProcess):
-        for child in psutil.Process(pid).children():
-            with suppress(psutil.NoSuchProcess):  # a process that nobody has waited for, too
-                if any("spawn_main" in word for word in child.cmdline()):
-                    living.append(child.pid)
-    return living
-
-
-def workers_of(pid: int) -> list[int]:
-    """Worker processes of a run: the children of its fork server."""
-    return [worker for server in children(pid) for worker in children(server)]
 
 
 def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[int], list[int]]) -> None:

@@ -172,7 +172,7 @@ def test_limits_before_work(
     else:
         assert done.exception is None
         assert says in done.output
-    assert spent < 10  # some work of these would take days
+    assert spent < 2
 
 
 def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
