@@ -189,7 +189,7 @@ def test_a_cookie_holds_few_tokens(watcher: Watcher) -> None:
 
 
 def test_guesses_are_limited(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path, limit=RateLimit(1, 5))
+    watcher = Watcher(tmp_path, limit=RateLimit(0.01, 5))  # the next guess is a hundred seconds away
     try:
         answers = [watcher.log_in("wrong") for _ in range(8)]
         assert [answer.status_code for answer in answers] == [403] * 5 + [429] * 3
