@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from db import Promise
 from jobs.recomputation import Comparison
 from jobs.statement import FORMAT, BadStatement, Statement, statement_of
 from jobs.verify import Coverage
@@ -13,8 +14,8 @@ PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}
 COVERAGE = Coverage(2, 4, 5, 0.5, 7)
 
 
-def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE) -> Statement:
-    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {})
+def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE, promise: Promise | None = None) -> Statement:
+    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {}, promise)
 
 
 @pytest.mark.parametrize(
