@@ -66,6 +66,20 @@ def test_a_statement_without_numbers_of_terms_is_read() -> None:
     assert Statement.from_text(old).words == statement.words
 
 
+def test_a_statement_says_what_was_promised_and_earlier_ones_are_read() -> None:
+    kept = Promise(1.0, frozenset([0, 3]), {0: (0, 1), 3: None})
+    statement = stated(Comparison(0, 5, 5), promise=kept)
+    assert (
+        "\nReplication: 2 of 2 drawn results replicated by independent voters (--replicate 1).\n" in statement.words
+    )
+    assert Statement.from_text(statement.to_text()) == statement
+    assert "\nReplication: no promise recorded.\n" in stated().words
+    said = ("promised", "promise", "drawn", "replicated")
+    earlier = Statement({name: value for name, value in statement.document.items() if name not in said})
+    assert "Replication" not in earlier.words
+    assert Statement.from_text(earlier.to_text()) == earlier
+
+
 def test_a_statement_of_another_format_is_not_read() -> None:
     statement = stated(Comparison(0, 5, 6))
     assert Statement.from_text(statement.to_text()) == statement
