@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from db.exports import Export, joined
+from db.promise import Promise
 from db.reading import read_export
 from db.records import (
     CampaignRecord,
@@ -38,6 +39,7 @@ __all__ = [
     "LeaseHolder",
     "Ledger",
     "Progress",
+    "Promise",
     "Receipt",
     "Replication",
     "Standing",

@@ -24,6 +24,7 @@ from db.leasing import LeasedTasks
 from db.overview import Overview, gathering
 from db.overview.counting import MergedCount
 from db.past import history
+from db.promise import Promise
 from db.records import (
     Delivery,
     Progress,
@@ -142,14 +143,16 @@ class Campaign(LeasedTasks):
         Args:
             kept: what :meth:`trusted_export` gave, kept elsewhere.
 
-        Raises LeasesRunning, or TransactionUndone when the export lacks results that have come since.
+        Raises LeasesRunning, or TransactionUndone when results or confirmations have come since, or the promised
+        share was changed.
         """
         with self.writing() as connection:
             ends.close(connection, self.campaign_id, self.name)
             trusted, _ = self._trusted_export(connection)
-            if {evaluation.result for evaluation in trusted.results} != {
+            same_results = {evaluation.result for evaluation in trusted.results} == {
                 evaluation.result for evaluation in kept.results
-            }:
+            }
+            if not same_results or trusted.promise != kept.promise:
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
@@ -187,7 +190,8 @@ class Campaign(LeasedTasks):
     def _export(self, connection: Connection) -> Export:
         evaluations = queries.evaluations(connection, self.campaign_id)
         told = computations.told(connection, self.campaign_id)
-        return Export(self.name, self.key, self.tasks, tuple(evaluations), told)
+        promise = waiting.promise(connection, self.campaign_id)
+        return Export(self.name, self.key, self.tasks, tuple(evaluations), told, promise)
 
     def _trusted_export(self, connection: Connection) -> tuple[Export, list[int]]:
         doubtful = {*waiting.in_conflict(connection, self.campaign_id)}
@@ -259,6 +263,11 @@ class Campaign(LeasedTasks):
         """How far the promised share is replicated."""
         with self.reading() as connection:
             return waiting.replication(connection, self.campaign_id)
+
+    def promise(self) -> Promise | None:
+        """The promised share, what was drawn, and who confirmed what; None: see :func:`db.waiting.promise`."""
+        with self.reading(snapshot=True) as connection:
+            return waiting.promise(connection, self.campaign_id)
 
     def rechecked_tasks(self) -> list[int]:
         """The tasks whose results wait to be evaluated again, or for the operator to decide."""

@@ -4,6 +4,9 @@ An export is gzipped text with one JSON document per line: a header that names t
 once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a
 seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and when.  Equal
 results give equal bytes, so that an export can be kept under version control.
+
+Format 2 states a promise, see :mod:`db.promise`, and format 1 records none.  A version that knows only format 1
+refuses format 2 and names both: it does not pass over a promise.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from db.errors import CampaignMismatch, ConflictingResults
+from db.promise import Promise, joined_promise
 from db.records import Computation, Machine
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
 FORMAT = "langford results 1"
+WITH_PROMISE = "langford results 2"
+"""The format of a file that states a promise."""
 LONGEST_SOURCES = 16 * 2**20
 """Characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
@@ -36,6 +42,7 @@ class Export:
         tasks: number of tasks of the campaign, done or not.
         results: of the tasks that are done, each with time and provenance.
         computations: how the results came to be, by task; files of earlier versions say nothing of it.
+        promise: which share of the results was to be replicated, and which are; None: none is recorded.
         sha256: of the file that it was read from, in hexadecimal digits; "" when it was not read from one.
     """
 
@@ -44,13 +51,15 @@ class Export:
     tasks: int
     results: tuple[Evaluation, ...]
     computations: Mapping[int, Computation] = field(default_factory=dict)
+    promise: Promise | None = None
     sha256: str = field(default="", compare=False)
 
     def without(self, tasks: Collection[int]) -> Export:
         """The same without the results of some tasks."""
         results = tuple(each for each in self.results if each.result.index not in tasks)
         told = {index: computation for index, computation in self.computations.items() if index not in tasks}
-        return replace(self, results=results, computations=told)
+        promise = None if self.promise is None else self.promise.without(tasks)
+        return replace(self, results=results, computations=told, promise=promise)
 
     def to_bytes(self) -> bytes:
         """The file's content.  Provenances that are longer than a file may be are cut, all to one length."""
@@ -62,15 +71,17 @@ class Export:
         machines: dict[Machine, int] = {}
         for computation in told.values():
             machines.setdefault(computation.machine, len(machines))
+        promise = None if self.promise is None else self.promise.renumbered()
         documents: list[dict[str, object]] = [
             {
-                "format": FORMAT,
+                "format": FORMAT if promise is None else WITH_PROMISE,
                 "campaign": self.name,
                 "problem": self.key.problem.name,
                 "method": self.key.method,
                 "depth": self.key.depth,
                 **({"seed": self.key.seed} if self.key.seed else {}),
                 "tasks": self.tasks,
+                **({} if promise is None else promise.header()),
                 "sources": len(sources),
                 **({"workers": len(machines)} if machines else {}),
                 "results": len(self.results),
@@ -88,6 +99,7 @@ class Export:
                 "seconds": round(evaluation.seconds, 6),
                 "source": numbers[evaluation.provenance],
                 **_told(told.get(evaluation.result.index), machines),
+                **({} if promise is None else promise.fields(evaluation.result.index)),
             }
             for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
         )
@@ -118,7 +130,10 @@ def origin(evaluation: Evaluation) -> str:
 
 
 def joined(exports: Sequence[Export]) -> Export:
-    """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults."""
+    """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults.
+
+    What they promise together says :func:`db.promise.joined_promise`.
+    """
     first = exports[0]
     by_task: dict[int, Evaluation] = {}
     computations: dict[int, Computation] = {}
@@ -134,7 +149,10 @@ def joined(exports: Sequence[Export]) -> Export:
                 machine = replace(computation.machine, number=computation.machine.number * len(exports) + number)
                 computations[evaluation.result.index] = replace(computation, machine=machine)
             _add(by_task, evaluation)
-    return Export(first.name, first.key, first.tasks, tuple(by_task.values()), computations)
+    promise = joined_promise(
+        [({evaluation.result.index for evaluation in export.results}, export.promise) for export in exports]
+    )
+    return Export(first.name, first.key, first.tasks, tuple(by_task.values()), computations, promise)
 
 
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:

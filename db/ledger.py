@@ -9,7 +9,7 @@ from types import TracebackType
 
 from sqlalchemy import Connection
 
-from db import acceptance, models, presence, queries, tokens, transitions, voters
+from db import acceptance, inheritance, models, presence, queries, tokens, transitions, voters
 from db.campaign import Campaign
 from db.database import Database, retried
 from db.dialects import Now, insert_new
@@ -54,9 +54,12 @@ class Ledger:
         return Campaign(self.database, record)
 
     def _require_campaign(
-        self, connection: Connection, name: str, key: PlanKey, work: Sequence[float]
+        self, connection: Connection, name: str, key: PlanKey, work: Sequence[float], share: float = 0.0
     ) -> CampaignRecord:
-        """The campaign, created unless it exists; raises BadName or CampaignMismatch."""
+        """The campaign, created unless it exists; raises BadName or CampaignMismatch.
+
+        ``share``: of its results that are to be replicated, if it is created.
+        """
         record = queries.campaign(connection, name)
         if record is None:
             # None when another transaction was faster: it has waited for that one to end.
@@ -73,6 +76,7 @@ class Ledger:
                     tasks=len(work),
                     work=float(sum(work)),
                     created=Now(),
+                    recheck_share=share,
                 )
             ).scalar_one_or_none()
             if campaign_id is not None:
@@ -97,6 +101,9 @@ class Ledger:
         where results disagree.  A result that this ledger took or exported before is skipped, so that an import
         may be repeated.
 
+        The campaign promises what the export promises, unless it promises more already; what is drawn waits for
+        votes here, whoever has confirmed it elsewhere (:mod:`db.inheritance`).
+
         Args:
             export: the results.
             plan: of the campaign.
@@ -109,14 +116,20 @@ class Ledger:
         for evaluation in export.results:
             plan.expectation(evaluation.result.index).check(evaluation.result)
         with self.database.writing() as connection:
-            record = self._require_campaign(connection, export.name, export.key, plan.work.tolist())
+            share = 0.0 if export.promise is None else export.promise.share
+            record = self._require_campaign(connection, export.name, export.key, plan.work.tolist(), share)
+            before, record = record, inheritance.promised(connection, record, export.promise)
             new = acceptance.unknown(connection, record, export.results)
             if new:
                 voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
             receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.computations)
-            if new:
-                detail = f"{len(new)} of {len(export.results)} results are new here; they come from {source}"
+            inheritance.draw(connection, record, export.promise)
+            if new or record != before:
+                promise = inheritance.stated(export.promise)
+                detail = (
+                    f"{len(new)} of {len(export.results)} results are new here; they come from {source}; {promise}"
+                )
                 transitions.record(connection, record.campaign_id, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 

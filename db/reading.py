@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from db.errors import BadExport, CampaignMismatch
-from db.exports import FORMAT, LONGEST_SOURCES, Export
+from db.exports import FORMAT, LONGEST_SOURCES, WITH_PROMISE, Export
 from db.fields import (
     EQUIPMENT,
     LONGEST_HOST,
@@ -29,6 +29,7 @@ from db.fields import (
     text,
 )
 from db.names import require_name
+from db.promise import PromiseReader
 from db.records import Computation, Machine
 from langford.devices import KINDS
 from langford.errors import LangfordError
@@ -78,10 +79,14 @@ def read_export(file: Path) -> Export:
 def _export(documents: _Documents) -> Export:
     """The export in these documents; raises BadMessage, or what says that its campaign cannot be."""
     header = documents.read()
-    if isinstance(header, dict) and header.get("format") != FORMAT:
-        raise BadMessage(f"its format is {header.get('format')!r:.60}, this version reads {FORMAT!r}")
-    names = "format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"
-    fields = exactly(header, *names, optional=["seed", "workers"])
+    form = header.get("format") if isinstance(header, dict) else FORMAT
+    if form not in (FORMAT, WITH_PROMISE):
+        raise BadMessage(f"its format is {form!r:.60}, this version reads {FORMAT!r} and {WITH_PROMISE!r}")
+    names = ["format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"]
+    optional = ["seed", "workers"]
+    if form == WITH_PROMISE:
+        names, optional = [*names, "promise"], [*optional, "voters"]
+    fields = exactly(header, *names, optional=optional)
     name = require_name(text(fields["campaign"]))
     key = PlanKey(
         problem(fields["problem"]),
@@ -92,15 +97,17 @@ def _export(documents: _Documents) -> Export:
     tasks = integer(fields["tasks"], 0, MOST_TASKS)
     results = integer(fields["results"], 0, tasks)
     sources = _sources(documents, integer(fields["sources"], 0, results))
+    promised = PromiseReader(fields, results) if form == WITH_PROMISE else None
     agreed_plan(name, key, tasks)
     machines = _machines(documents, integer(fields.get("workers", 0), 0, results))
     computations: dict[int, Computation] = {}
-    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, computations))
+    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, computations, promised))
+    promise = None if promised is None else promised.promise()
     checksum = documents.digest.hexdigest()
     if exactly(documents.read(), "sha256")["sha256"] != checksum:
         raise BadMessage("it does not match its checksum: it was changed or damaged")
     documents.require_end()
-    return Export(name, key, tasks, evaluations, computations, documents.of_file.hexdigest())
+    return Export(name, key, tasks, evaluations, computations, promise, documents.of_file.hexdigest())
 
 
 def _sources(documents: _Documents, count: int) -> list[str]:
@@ -142,13 +149,15 @@ def _evaluations(
     sources: list[str],
     machines: list[Machine],
     computations: dict[int, Computation],
+    promised: PromiseReader | None,
 ) -> Iterator[Evaluation]:
-    """The results; where they have one, ``computations`` gets the computation of each."""
+    """The results; ``computations`` gets the computation of each that has one, ``promised`` who confirmed it."""
     seen = bytearray(tasks)
     for _ in range(count):
         document = documents.read()
         told = HISTORY if isinstance(document, dict) and "worker" in document else ()
-        fields = exactly(document, "task", "value", "residue", "evaluated", "seconds", "source", *told)
+        names = "task", "value", "residue", "evaluated", "seconds", "source", *told
+        fields = exactly(document, *names) if promised is None else promised.exactly(document, *names)
         index = integer(fields["task"], 0, tasks - 1)
         if seen[index]:
             raise BadMessage(f"it has two results of task {index}")
@@ -157,6 +166,8 @@ def _evaluations(
         source = sources[integer(fields["source"], 0, len(sources) - 1)]
         if told:
             computations[index] = _computation(fields, machines)
+        if promised is not None:
+            promised.read(index, fields)
         yield Evaluation(result, seconds(fields["seconds"]), source, computations[index].began if told else None)
 
 

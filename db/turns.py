@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, select, update
 
 from db.dialects import close_to_writers
-from db.models import Campaign, Ledger, Result
+from db.models import Attempt, Campaign, Ledger, Result
 
 _SETTLEMENTS = select(Ledger.uuid).with_for_update()
 
@@ -24,5 +24,21 @@ def set_recheck_share(connection: Connection, campaign_id: int, share: float) ->
     close_to_writers(connection, Result)
     connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
     if share:
-        unlisted = Result.campaign_id == campaign_id, ~Result.listed
-        connection.execute(update(Result).where(*unlisted).values(listed=True))
+        _list(connection, campaign_id)
+
+
+def raise_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
+    """Let the share be at least this one, in a transaction that takes results afterwards."""
+    one_at_a_time(connection)
+    # In the order of ends.close(): of an import and a removal, one waits for the other.
+    for table in (Attempt, Result):
+        close_to_writers(connection, table)
+    smaller = Campaign.id == campaign_id, Campaign.recheck_share < share
+    connection.execute(update(Campaign).where(*smaller).values(recheck_share=share))
+    _list(connection, campaign_id)
+
+
+def _list(connection: Connection, campaign_id: int) -> None:
+    """Let the index of the draw have all results of a campaign."""
+    unlisted = Result.campaign_id == campaign_id, ~Result.listed
+    connection.execute(update(Result).where(*unlisted).values(listed=True))

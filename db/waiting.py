@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, and_, bindparam, func, select, union
 
 from db.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
+from db.promise import Promise
 from db.records import Replication
-from db.states import Doubt, EventKind, TaskState
+from db.states import Doubt, EventKind, TaskState, VoterKind
 
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
@@ -127,3 +128,39 @@ def replication(connection: Connection, campaign_id: int) -> Replication:
     drawn = connection.scalar(_DRAWN_AT_ALL if share else _CONTESTED, parameters) or 0
     unconfirmed = (connection.scalar(_DRAWN_AND_UNCONFIRMED, parameters) or 0) if drawn else 0
     return Replication(drawn, drawn - unconfirmed)
+
+
+_IMPORTED = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id).where(Voter.kind == VoterKind.IMPORT)))
+_VOTES = (
+    select(
+        Result.task_index, Result.voter_id, Result.confirmed_by, Voter.kind, Voter.distrusted, Result.lot < SHARE
+    )
+    .outerjoin(Voter, Voter.id == Result.confirmed_by)
+    .where(Result.campaign_id == CAMPAIGN, (Result.lot < SHARE) | Result.confirmed_by.is_not(None))
+    .order_by(Result.task_index)
+)
+
+
+def promise(connection: Connection, campaign_id: int) -> Promise | None:
+    """What an export of a campaign says of replication.
+
+    None for a campaign without a share to which files were imported: this ledger does not know what was promised
+    where their results come from.
+    """
+    share = reasons(connection, campaign_id).share
+    if not share and connection.execute(_IMPORTED.limit(1), {"campaign": campaign_id}).first() is not None:
+        return None
+    drawn: set[int] = set()
+    confirmed: dict[int, tuple[int, int] | None] = {}
+    for index, voter, by, kind, distrusted, is_drawn in connection.execute(
+        _VOTES, {"campaign": campaign_id, "share": share}
+    ):
+        if share and is_drawn:
+            drawn.add(index)
+        if by is None or distrusted is not None:
+            continue
+        if kind == VoterKind.OPERATOR:
+            confirmed[index] = None
+        elif voter not in (None, by):
+            confirmed[index] = voter, by
+    return Promise(share, frozenset(drawn), confirmed).renumbered()

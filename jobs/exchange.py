@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
-from db.errors import BadExport
+from db.errors import BadExport, Unreplicated
 from db.reading import agreed_plan
 from db.states import EventKind
 from jobs.identity import Identity, user
+from jobs.run import with_replication
 from langford.errors import CheckFailed
 from langford.methods import Count, Plan, merge
 
@@ -57,10 +59,35 @@ def _shown(name: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
-def count_of(files: Sequence[Path]) -> tuple[Export, Count]:
+def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, Count]:
     """The results of several files of one campaign, and the count that follows from them.
 
-    Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults or CheckFailed.
+    Args:
+        files: exports.
+        unconfirmed: whether to merge although the files do not say of all drawn results that others confirmed them.
+
+    Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults, CheckFailed or Unreplicated.
     """
     export = joined([read_export(file) for file in files])
-    return export, merge(plan_for(export), [evaluation.result for evaluation in export.results])
+    return export, merged(export, files, unconfirmed)
+
+
+def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> Count:
+    """The count that follows from files that were joined; arguments and errors as :func:`count_of`."""
+    count = merge(plan_for(export), [evaluation.result for evaluation in export.results])
+    if export.promise is None:
+        return count
+    if export.promise.missing and not unconfirmed:
+        words, missing = export.promise.replication.words, export.promise.missing
+        named = shlex.join(map(str, files))
+        together = (
+            "; of several files the largest share counts, for all results of those that promise less, and a result "
+            "is confirmed only where each file that has it says so"
+        )
+        raise Unreplicated(
+            f"{export.name} has {words}, as its files say{together if len(files) > 1 else ''}: {missing:,} wait; "
+            f"get an export that was written when they were confirmed, or decide here: `langford import {named}`, "
+            f"then `langford verify {export.name} --waiting`, or print the count as it is: "
+            f"`langford result --from {named} --unconfirmed`"
+        )
+    return with_replication(count, export.promise.replication)

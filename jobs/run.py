@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from db import Delivery, Lease
+from db import Delivery, Lease, Replication
 from db.states import Ending, Outcome
 from jobs.calls import GivenUp
 from jobs.effort import Effort
@@ -81,8 +81,11 @@ def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
 
     Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
     """
-    count = merge(campaign.plan, campaign.results(unconfirmed))
-    replication = campaign.replication()
+    return with_replication(merge(campaign.plan, campaign.results(unconfirmed)), campaign.replication())
+
+
+def with_replication(count: Count, replication: Replication) -> Count:
+    """A count whose checks say how far the promised share is replicated, if anything was drawn."""
     if not replication.drawn:
         return count
     missing = "" if replication.replicated == replication.drawn else "NOT CONFIRMED: "

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from db.promise import Promise
+from db.promise import document as promise_document
 from jobs.identity import user
 from jobs.recomputation import Comparison, values_in_words
 from jobs.verify import Coverage
@@ -54,6 +56,8 @@ class Statement:
             *(f"  task {task['task']}: {_values(task)}: {task['verdict']}" for task in document["tasks"]),
             f"What it proves: {coverage['proof']}.",
             *(f"Checked without recomputing: {check}." for check in document["checks"]),
+            # Statements of earlier versions say nothing of it.
+            *([f"Replication: {document['promise']}."] if "promise" in document else []),
             f"Not verified: {document['not_verified']}.",
             "The stored results of these tasks came from:",
             *(f"  {number} results: {source}" for source, number in document["sources"].items()),
@@ -106,6 +110,7 @@ def statement_of(
     device: Device | None,
     checks: Sequence[str],
     counted_sources: Mapping[str, int],
+    promise: Promise | None,
 ) -> Statement:
     """The statement about a verification by this user, here and now.
 
@@ -118,6 +123,7 @@ def statement_of(
         device: on which tasks were recomputed; None for the host-compiled kernel.
         checks: what was checked without recomputing, in words.
         counted_sources: how many of the compared results come from each source.
+        promise: of the campaign, after the verification; None: none is recorded.
     """
     wrong = [comparison.index for comparison in comparisons if comparison.verdict == "differs"]
     compared = [comparison for comparison in comparisons if comparison.stored is not None]
@@ -164,6 +170,7 @@ def statement_of(
                 "proof": coverage.proof,
             },
             "checks": list(checks),
+            **promise_document(promise),
             "not_verified": f"the other {left} tasks" if left else "nothing of the tasks was left out",
             "sources": dict(counted_sources),
         }

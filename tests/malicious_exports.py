@@ -32,6 +32,16 @@ def honest() -> Documents:
     return [header, {"source": SOURCE}, *results]
 
 
+def promising() -> Documents:
+    """The same with a promise of a half: three results are drawn, two confirmed by voters, one by the operator."""
+    header, source, *results = honest()
+    header |= {"format": "langford results 2", "promise": 0.5, "voters": 3}
+    results[0] |= {"drawn": True, "voter": 0, "confirmed_by": 1}
+    results[1] |= {"drawn": True, "voter": 2, "confirmed_by": 0}
+    results[2] |= {"drawn": True, "decided": True}
+    return [header, source, *results]
+
+
 def sealed(body: bytes) -> bytes:
     """A body with its checksum below it."""
     return body + json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
@@ -153,6 +163,7 @@ def malicious() -> Iterator[tuple[str, bytes]]:
     yield from ((f"problem: {label}", with_header(problem=name)) for label, name in WRONG_PROBLEMS.items())
     yield from headers()
     yield from results()
+    yield from promises()
     yield from orders()
     yield from containers()
 
@@ -171,7 +182,16 @@ def headers() -> Iterator[tuple[str, bytes]]:
     yield "depth: many tasks for few", with_header(problem="langford-27", depth=32)
     yield "depth: much memory", with_header(problem="langford-27", method="godfrey", depth=24)
     yield "depth: a deep search", with_header(problem="langford-31", method="miller", depth=20)
-    for form in ("langford results 2", "", None, 1, ["langford results 1"], "\x1b[2J"):
+    for form in (
+        "langford results 2",
+        "langford results 3",
+        "langford results 02",
+        "",
+        None,
+        1,
+        ["langford results 1"],
+        "\x1b[2J",
+    ):
         yield f"format: {form!r:.20}", with_header(format=form)
     yield "header: a further field", with_header(seed=1)
     for field in honest()[0]:
@@ -206,6 +226,52 @@ def results() -> Iterator[tuple[str, bytes]]:
     yield "result: a list", replaced(b'{"task": 0, ', b'[{"task": 0, ')
     yield "values swapped", changed(lambda documents: swap(documents, "value"))
     yield "values swapped with residues of others", changed(lambda documents: swap(documents, "residue"))
+
+
+def promises() -> Iterator[tuple[str, bytes]]:
+    """Promises that nobody could have made, or kept."""
+
+    def with_promise(at: int = 0, without: str = "", **fields: Any) -> bytes:
+        documents = promising()
+        documents[at] |= fields
+        documents[at].pop(without, None)
+        return packed(documents)
+
+    for share in (-0.5, -1e-300, 1.0000001, 2, 1e29, 1e300, 10**400, "0.5", True, None, [], {}):
+        yield f"promise: {share!r:.12}", with_promise(promise=share)
+    for constant in (b"NaN", b"Infinity", b"-Infinity", b"1e400", b"0x1"):
+        body = text_of(promising()).replace(b'"promise": 0.5', b'"promise": ' + constant)
+        yield f"promise: {constant.decode()}", gzip.compress(sealed(body))
+    for count in (-1, 0, 2, 4, 2 * TASKS, 2 * TASKS + 1, 2**64, 3.0, "3", True, None):
+        yield f"voters: {count!r}", with_promise(voters=count)
+    yield "voters: none stated", with_promise(without="voters")
+    yield "promise: none", with_promise(without="promise")
+    yield "promise: a further field", with_promise(secret="0" * 64)
+    yield "promise: in the old format", with_promise(format="langford results 1")
+    yield "drawn: of a promise of nothing", with_promise(promise=0)
+    yield "drawn: not all of a promise of all", with_promise(promise=1)
+    for flag in (False, 1, 0, "true", None, [True], 0.0):
+        yield f"drawn: {flag!r}", with_promise(2, drawn=flag)
+        yield f"decided: {flag!r}", with_promise(4, decided=flag)
+    for number in (-1, 3, 2, 2**64, 0.0, "0", True, None, [0]):
+        yield f"voter: {number!r}", with_promise(2, voter=number)
+        if number != 2:
+            yield f"confirmed by: {number!r}", with_promise(3, confirmed_by=number)
+    yield "confirmed by: itself", with_promise(3, confirmed_by=2)
+    yield "confirmed by: nobody", with_promise(2, without="confirmed_by")
+    yield "voter: nobody", with_promise(2, without="voter")
+    yield "decided: and confirmed", with_promise(2, decided=True)
+    yield "voters: in another order", with_promise(2, voter=1, confirmed_by=0)
+    for field, value in {"drawn": True, "voter": 0, "confirmed_by": 1, "decided": True}.items():
+        yield f"{field}: without a promise", with_result(**{field: value})
+    yield "voters: without a promise", with_header(voters=2)
+    yield "promise: in a header of the old format", with_header(promise=0.5)
+    documents = promising()
+    documents[0] |= {"promise": 0.0, "voters": 2}
+    for document in documents[2:]:
+        document.pop("drawn", None)
+    documents[3] |= {"voter": 0, "confirmed_by": 0}
+    yield "confirmed by: itself, with no promise", packed(documents)
 
 
 def orders() -> Iterator[tuple[str, bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from db import Campaign
+from db.errors import Unreplicated
 from db.history import History, PastWorker
 from db.overview import Eta
+from db.promise import Promise
+from jobs import exchange
 from jobs.agreement import Agreement, agreement
 from jobs.report import exported
 from jobs.report.numbers import Numbers, numbers
@@ -30,7 +33,7 @@ from jobs.report.timeline import (
 from jobs.report.words import instant
 from jobs.run import result
 from langford.errors import LangfordError
-from langford.methods import METHODS, Count, merge, plan_of
+from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
 
 PARTS = 240
@@ -82,6 +85,8 @@ class Evidence:
         missing: what the source of the report does not know, in words.
         forecast: when an unfinished campaign will be done, in words; empty where nobody can say.
         warnings: what an operator of an unfinished campaign should look at, in words.
+        promise: which share of the results was to be replicated, and which are; None: none is recorded.
+        unreplicated: whether there is no count because the promise is not kept.
     """
 
     history: History
@@ -93,6 +98,8 @@ class Evidence:
     missing: tuple[str, ...]
     forecast: str = ""
     warnings: tuple[str, ...] = ()
+    promise: Promise | None = None
+    unreplicated: bool = False
 
     @property
     def unit(self) -> str:
@@ -178,15 +185,15 @@ class Evidence:
         return np.unique(np.array(named, dtype=np.str_))
 
 
-def of_campaign(campaign: Campaign) -> Evidence:
-    """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed."""
+def of_campaign(campaign: Campaign, unconfirmed: bool = False) -> Evidence:
+    """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed.
+
+    ``unconfirmed``: whether to count although the promised share is not replicated.
+    """
     history = campaign.history()
-    missing = _lacks(history)
-    try:
-        count, pending = result(campaign), ""
-    except LangfordError as error:
-        count, pending = None, str(error)
-    found = _evidence(history, campaign.plan.work, count, pending, missing)
+    found = _evidence(
+        history, campaign.plan.work, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise()
+    )
     if len(history.results.task) == history.tasks:
         return found
     now = campaign.overview()
@@ -205,18 +212,19 @@ def _lacks(history: History) -> list[str]:
     return missing
 
 
-def of_files(files: Sequence[Path]) -> Evidence:
-    """The evidence of exported files of one campaign.
+def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
+    """The evidence of exported files of one campaign; ``unconfirmed``: as for :func:`of_campaign`.
 
     Raises BadExport, CampaignMismatch or ConflictingResults.
     """
     export, history = exported.read(files)
-    plan = plan_of(history.key)
-    try:
-        count, pending = merge(plan, [evaluation.result for evaluation in export.results]), ""
-    except LangfordError as error:
-        count, pending = None, str(error)
-    return _evidence(history, plan.work, count, pending, exported.lacks(history))
+    return _evidence(
+        history,
+        plan_of(history.key).work,
+        lambda: exchange.merged(export, files, unconfirmed),
+        exported.lacks(history),
+        export.promise,
+    )
 
 
 def _forecast(eta: Eta | None) -> str:
@@ -226,6 +234,23 @@ def _forecast(eta: Eta | None) -> str:
     return f"At the present speed all are done between {instant(eta.earliest)} and {instant(eta.latest)} UTC."
 
 
-def _evidence(history: History, work: Times, count: Count | None, pending: str, missing: Sequence[str]) -> Evidence:
+def _evidence(
+    history: History, work: Times, merged: Callable[[], Count], missing: Sequence[str], promise: Promise | None
+) -> Evidence:
+    count, pending, unreplicated = None, "", False
+    try:
+        count = merged()
+    except LangfordError as error:
+        pending, unreplicated = str(error), isinstance(error, Unreplicated)
     compared = None if count is None else agreement(history.key.problem, count.published)
-    return Evidence(history, work, count, pending, compared, kernel_hash(), tuple(missing))
+    return Evidence(
+        history,
+        work,
+        count,
+        pending,
+        compared,
+        kernel_hash(),
+        tuple(missing),
+        promise=promise,
+        unreplicated=unreplicated,
+    )

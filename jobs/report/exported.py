@@ -46,12 +46,13 @@ def _results(export: Export, machines: Sequence[Machine]) -> Results:
     places = {source: place for place, source in enumerate(sources)}
     positions = {machine: place for place, machine in enumerate(machines)}
     told = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
+    confirmed = {} if export.promise is None else export.promise.confirmed
     return Results(
         task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int64),
         seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
         accepted=np.array([np.nan if one is None else one.ended for one in told], dtype=np.float64),
         source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
-        confirmed=np.zeros(len(evaluations), dtype=np.bool_),
+        confirmed=np.array([evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_),
         worker=np.array([-1 if one is None else positions[one.machine] for one in told], dtype=np.int64),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from db.promise import in_words
 from db.states import EventKind
 from jobs.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
 from jobs.report.evidence import Evidence
@@ -31,9 +32,15 @@ def verdict(evidence: Evidence) -> str:
     if compared.agrees is False:
         return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
     confirmed = int(evidence.history.results.confirmed.sum())
-    again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently." if confirmed else ""
+    again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
+    again += f"{_said(evidence)}." if again else ""
     known = " The count is the published one." if compared.published is not None else ""
     return f"{passed}{again}{known}"
+
+
+def _said(evidence: Evidence) -> str:
+    """Who says that results were confirmed, where it is not the ledger itself."""
+    return ", as the file says" if evidence.history.uuid is None else ""
 
 
 def _no_count(evidence: Evidence) -> str:
@@ -63,6 +70,10 @@ def _count(evidence: Evidence) -> Iterator[Block]:
     if compared.agrees is False:
         yield Remark(f"The count cannot be right: it {words}", bad=True)
     checks = [check[:1].upper() + check[1:] for check in count.checks]
+    # What was drawn is among the checks.
+    if evidence.promise is None or not evidence.promise.drawn:
+        promise = in_words(evidence.promise)
+        checks.append(f"{promise[:1].upper()}{promise[1:]}")
     yield Points([*(f"{check}." for check in checks), f"{words[:1].upper()}{words[1:]}."])
     yield Paragraph(_limits(evidence))
 
@@ -77,7 +88,7 @@ def _limits(evidence: Evidence) -> str:
     if confirmed:
         proved += (
             f" {confirmed:,} results ({share(confirmed / tasks)}) were computed a second time by another machine, "
-            "with the same value."
+            f"with the same value{_said(evidence)}."
         )
     return (
         f"{proved} They do not find an error that every copy of a kernel has, nor a worker that makes up a result "

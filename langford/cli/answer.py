@@ -22,6 +22,7 @@ def print_answer(
     how_to_find: str,
     more: Mapping[str, object] | None = None,
     chosen: str = "",
+    promise: str = "",
     tell: Callable[[object], None] = display.print_json,
 ) -> ExitCode:
     """Print a count with its checks, as text or JSON, and compare it with what is known of it.
@@ -36,6 +37,7 @@ def print_answer(
         how_to_find: said when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
+        promise: what was promised of replication, in words; empty: the checks say it, or it goes without saying.
         tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
@@ -71,6 +73,8 @@ def print_answer(
                 print(f"  chosen    {method}, {chosen}")
         for check in count.checks:
             print(f"  checked   {check}")
+        if promise:
+            print(f"  promise   {promise}")
         print(f"  {comparison.words}")
     if comparison.agrees is not False:
         return ExitCode.DONE

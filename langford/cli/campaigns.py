@@ -11,6 +11,8 @@ import click
 from db import Campaign, Ledger
 from db.errors import NothingChosen
 from db.overview import ID_LENGTH
+from db.promise import document as promise_document
+from db.promise import in_words
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
@@ -133,7 +135,10 @@ def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
 Examples:
   langford result langford-24-polyphase-12
   langford result langford-24-polyphase-12 --unconfirmed
-  langford result --from jobs/campaigns/langford-27*.jsonl.gz"""
+  langford result --from jobs/campaigns/langford-27*.jsonl.gz
+
+Exit codes: 0, 2 bad input, 3 incomplete, or results of the promised share (--replicate) wait for others, 4 a
+result is wrong."""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
@@ -157,12 +162,11 @@ def result(
 ) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks.
 
-    With --json one campaign is an object, and several are a list of objects.
+    A file says which share of its results was promised to be replicated, and which are; files of earlier versions
+    record no promise.  With --json one campaign is an object, and several are a list of objects.
     """
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
-    if unconfirmed and from_files:
-        raise click.UsageError("--unconfirmed belongs to campaigns of a ledger: files say nothing of replication")
     if not from_files:
         counts: list[object] = []
         with Ledger(address) as ledger:
@@ -172,12 +176,14 @@ def result(
         context.exit(max(codes))
     files = [Path(name) for name in names]
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
-    export, count = exchange.count_of(files)
+    export, count = exchange.count_of(files, unconfirmed)
     for file, words in signers.items():
         display.say(f"{file}: {words}")
     seconds = sum(evaluation.seconds for evaluation in export.results)
     first = "take the files into a ledger with `langford import`, then "
-    context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first))
+    words = "" if export.promise is not None and export.promise.drawn else in_words(export.promise)
+    more = promise_document(export.promise)
+    context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first, more, words))
 
 
 @click.command(

@@ -9,6 +9,8 @@ import click
 
 from db import Ledger
 from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+from db.promise import document as promise_document
+from db.promise import in_words
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
@@ -71,7 +73,8 @@ Examples:
   langford delete langford-12-polyphase-8
   langford delete langford-12-polyphase-8 --yes --out kept/l12.jsonl.gz
 
-`langford import` brings the results back."""
+`langford import` brings the results back, and the promise (--replicate): results that it drew wait to be confirmed
+again, here."""
 )
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Delete without a question.")
@@ -103,8 +106,9 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
             raise
     if as_json:
         document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
-        display.print_json(document)
+        display.print_json({**document, **promise_document(kept.promise)})
     else:
         print(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        print(f"promise   {in_words(kept.promise)}")
         if doubtful:
             print(f"{len(doubtful)} results that were in doubt are lost")

@@ -8,6 +8,9 @@ from pathlib import Path
 import click
 
 from db import Campaign, Ledger
+from db.errors import Unreplicated
+from db.promise import document as promise_document
+from db.promise import in_words
 from db.states import TaskState
 from jobs import exchange, signing
 from jobs.agreement import agreement
@@ -30,7 +33,10 @@ Examples:
 @sign_option
 @json_option
 def export(name: str, address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
-    """Write a campaign's results, checksummed, to a file that another ledger can import."""
+    """Write a campaign's results, checksummed, to a file that another ledger can import.
+
+    The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
+    """
     with Ledger(address) as ledger:
         exported, doubtful = ledger.campaign(name).trusted_export()
     file = out or Path(f"{name}.jsonl.gz")
@@ -48,10 +54,12 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
             "tasks": exported.tasks,
             "file": str(file),
             "signature": None if signature is None else str(signature),
+            **promise_document(exported.promise),
         }
         display.print_json(document)
         return
     print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+    print(f"promise   {in_words(exported.promise)}")
     if signature is not None:
         print(f"signed in {signature}")
 
@@ -61,18 +69,31 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     epilog="""\b
 Examples:
   langford import part-1.jsonl.gz part-2.jsonl.gz
-  langford import jobs/campaigns/*.jsonl.gz --ledger records.db""",
+  langford import jobs/campaigns/*.jsonl.gz --ledger records.db
+
+Exit codes: 0, 2 bad input, 3 a campaign is complete, and results of the promised share (--replicate) wait to be
+confirmed here, 4 results contradict each other, or a count is wrong; the results are taken in any case but 2.""",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Count although results of the promised share (--replicate) wait for others.",
+)
 @ledger_option
 @json_option
 @click.pass_context
-def import_(context: click.Context, files: tuple[Path, ...], address: str, as_json: bool) -> None:
+def import_(
+    context: click.Context, files: tuple[Path, ...], unconfirmed: bool, address: str, as_json: bool
+) -> None:
     """Take exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
     A campaign that is complete afterwards is merged, and its count compared with what is
     known of it.
+
+    A promise (--replicate) comes with the results, and the larger one holds.  Confirmations that a file
+    states are no votes here.
     """
     codes = {ExitCode.DONE}
     exports = map(exchange.validated, files)
@@ -86,23 +107,35 @@ def import_(context: click.Context, files: tuple[Path, ...], address: str, as_js
             campaign, events = exchange.take_export(ledger, export, file)
             by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
             new = events.count(None)
-            imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind})
+            promise = promise_document(export.promise)
+            imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
                 print(f"{file}: {new} new results of {campaign.name}{notes}")
+                print(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
-                codes.add(_add_count(counts, campaign) if as_json else print_result(campaign, as_json=False))
+                codes.add(_count(counts, campaign, unconfirmed, as_json))
     if as_json:
         display.print_json({"files": imported, "counts": counts})
     context.exit(max(codes))
 
 
-def _add_count(counts: list[dict[str, object]], campaign: Campaign) -> ExitCode:
+def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
+    """Merge a campaign, and print its count or note it; returns CHECK_FAILED, INCOMPLETE or DONE."""
+    try:
+        return _add_count(counts, campaign, unconfirmed) if as_json else print_result(campaign, False, unconfirmed)
+    except Unreplicated as error:
+        display.say(f"langford: {error}")
+        counts.append({"campaign": campaign.name, "count": None, **promise_document(campaign.promise())})
+        return ExitCode.INCOMPLETE
+
+
+def _add_count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool) -> ExitCode:
     """Merge a campaign and note its count; returns CHECK_FAILED when it is wrong, else DONE."""
-    count = result(campaign)
+    count = result(campaign, unconfirmed)
     comparison = agreement(campaign.problem, count.published)
     checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}
-    counts.append({"campaign": campaign.name, **checked})
+    counts.append({"campaign": campaign.name, **checked, **promise_document(campaign.promise())})
     return ExitCode.CHECK_FAILED if comparison.agrees is False else ExitCode.DONE

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from db import Ledger
+from db.errors import Unreplicated
+from db.promise import document as promise_document
 from jobs.report import evidence as gathering
 from jobs.report.evidence import Evidence
 from jobs.report.files import require_format, write, write_figures
@@ -25,7 +27,8 @@ Examples:
   langford report --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz -o l28.html
 
 The page needs no other file, no script and no network.  An unfinished campaign has a report too;
-what an export does not know is said in its report."""
+what an export does not know is said in its report.  Exit codes: 0, 2 bad input, 3 all tasks are done and the
+promised share (--replicate) is not replicated, 4 the count is wrong; the report is written in any case but 2."""
 )
 @click.argument("name", required=False)
 @ledger_option
@@ -51,6 +54,11 @@ what an export does not know is said in its report."""
     metavar="FOLDER",
     help="Write the figures as .svg files into this folder.",
 )
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Count although results of the promised share (--replicate) wait for others.",
+)
 @json_option
 @click.pass_context
 def report(
@@ -60,6 +68,7 @@ def report(
     exports: tuple[Path, ...],
     files: tuple[Path, ...],
     figures: Path | None,
+    unconfirmed: bool,
     as_json: bool,
 ) -> None:
     """Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.
@@ -71,7 +80,7 @@ def report(
     for file in files:
         require_format(file)
         require_replaceable(file)
-    found = _evidence(name, address, exports)
+    found = _evidence(name, address, exports, unconfirmed)
     reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
     for file in reports:
         write(found, file)
@@ -81,15 +90,17 @@ def report(
     else:
         for file in written:
             print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+    if found.unreplicated:
+        raise Unreplicated(found.pending)
     wrong = found.agreement is not None and found.agreement.agrees is False
     context.exit(ExitCode.CHECK_FAILED if wrong else ExitCode.DONE)
 
 
-def _evidence(name: str | None, address: str, exports: tuple[Path, ...]) -> Evidence:
+def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:
     if name is None:
-        return gathering.of_files(exports)
+        return gathering.of_files(exports, unconfirmed)
     with Ledger(address) as ledger:
-        return gathering.of_campaign(ledger.campaign(name))
+        return gathering.of_campaign(ledger.campaign(name), unconfirmed)
 
 
 def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
@@ -102,6 +113,7 @@ def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
         "checks": [] if found.count is None else list(found.count.checks),
         "agrees": None if found.agreement is None else found.agreement.agrees,
         "pending": found.pending or None,
+        **promise_document(found.promise),
         "tasks": numbers.tasks,
         "done": numbers.done,
         "task_seconds": None if times is None else {"mean": times.mean, "deviation": times.deviation},

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from db.promise import document as promise_document
+from db.promise import in_words
 from db.states import TaskState
 from jobs.calls import GivenUp
 from jobs.identity import Identity
@@ -115,10 +117,15 @@ def print_result(
     Other arguments and errors: as :func:`jobs.run.result`.
     """
     count = result(campaign, unconfirmed)
-    replication = campaign.replication()
-    more = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
+    promise, replication = campaign.promise(), campaign.replication()
+    drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
+    more = {**drawn, **promise_document(promise)}
     seconds = campaign.progress().seconds
-    return print_campaign_count(campaign.name, campaign.key, count, seconds, as_json, more=more, tell=tell)
+    # In a ledger without imports it goes without saying that nothing was promised.
+    words = "" if replication.drawn or (promise is not None and not promise.share) else in_words(promise)
+    return print_campaign_count(
+        campaign.name, campaign.key, count, seconds, as_json, more=more, promise=words, tell=tell
+    )
 
 
 def print_campaign_count(
@@ -129,6 +136,7 @@ def print_campaign_count(
     as_json: bool,
     first: str = "",
     more: Mapping[str, object] | None = None,
+    promise: str = "",
     tell: Callable[[object], None] = display.print_json,
 ) -> ExitCode:
     """Print the count of a campaign with its checks.
@@ -141,6 +149,7 @@ def print_campaign_count(
         as_json: whether to make a JSON object.
         first: what to do before its tasks can be verified, said when the count is wrong.
         more: further fields of the JSON object.
+        promise: as for :func:`langford.cli.answer.print_answer`.
         tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
@@ -151,4 +160,6 @@ def print_campaign_count(
         find += f", or count with --method {other}"
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **(more or {})}
     used = "of computing time"
-    return print_answer(key.problem, key.method, count, seconds, used, as_json, find, fields, tell=tell)
+    return print_answer(
+        key.problem, key.method, count, seconds, used, as_json, find, fields, promise=promise, tell=tell
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from db import Campaign, Export, Ledger
+from db.errors import Unreplicated
 from jobs import signing
 from jobs import verify as verification
 from jobs.agreement import agreement
@@ -49,7 +50,8 @@ Examples:
       --statement checked.txt --sign ~/.ssh/id_ed25519
   langford verify --check checked.txt --allowed-signers signers
 
-Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, 4 a value differs."""
+Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --all-checks the
+promised share (--replicate) is not replicated, 4 a value differs."""
 )
 @click.argument("name", required=False)
 @click.argument("indices", nargs=-1, type=int)
@@ -82,6 +84,11 @@ Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be com
 )
 @click.option("--all-checks", is_flag=True, help="Also check all stored results, and the count if there is one.")
 @click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="With --all-checks: count although results of the promised share (--replicate) wait for others.",
+)
+@click.option(
     "--statement", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="State it in this file."
 )
 @sign_option
@@ -107,6 +114,7 @@ def verify(
     method_name: str | None,
     device: str,
     all_checks: bool,
+    unconfirmed: bool,
     statement: Path | None,
     key: Path | None,
     checked: Path | None,
@@ -133,6 +141,8 @@ def verify(
         raise click.UsageError("name tasks, or take those that wait, not both")
     if (named or waiting) and (sample_text is not None or seed is not None):
         raise click.UsageError("name tasks, or let --sample and --seed choose them, not both")
+    if unconfirmed and not all_checks:
+        raise click.UsageError("--unconfirmed belongs to --all-checks, which counts")
     if key is not None and statement is None:
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:
@@ -159,7 +169,8 @@ def verify(
         way = recomputation(campaign.plan, method_name, chosen_device)
         comparisons = _compare(campaign, export, way, chosen, quiet=as_json)
         decided = verification.decide(campaign, comparisons, chosen_device or CPU)
-        checks = _all_checks(campaign, campaign.export()) if all_checks else []
+        checks, pending = _all_checks(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
+        promise = campaign.promise()
     compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
     work = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
     coverage = verification.Coverage(len(compared), len(done), campaign.tasks, work, None if named else seed)
@@ -173,7 +184,7 @@ def verify(
         "seed": campaign.key.seed,
     }
     stated = statement_of(
-        name, plan_fields, comparisons, coverage, way.words, chosen_device, checks, counted_sources
+        name, plan_fields, comparisons, coverage, way.words, chosen_device, checks, counted_sources, promise
     )
     if as_json:
         display.print_json(stated.document)
@@ -198,6 +209,8 @@ def verify(
             f"recompute it on another machine; `langford recheck {name} {listed}` puts it in question, and then "
             "workers, or the same verification, decide"
         )
+    if pending is not None:
+        raise pending
 
 
 def _compare(
@@ -222,19 +235,25 @@ def _compare(
     return comparisons
 
 
-def _all_checks(campaign: Campaign, export: Export) -> list[str]:
-    """Check what is stored without recomputing it, and the count if the campaign is complete, in words."""
+def _all_checks(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[list[str], Unreplicated | None]:
+    """Check what is stored without recomputing it, and the count if the campaign is complete, in words.
+
+    Returns the checks, and why there is no count although every task has a result.
+    """
     checks = verification.check_all(campaign, export)
     if len(export.results) < campaign.tasks:
-        return [*checks, f"no count yet: {campaign.tasks - len(export.results)} tasks have no result"]
-    count = result(campaign, unconfirmed=True)
+        return [*checks, f"no count yet: {campaign.tasks - len(export.results)} tasks have no result"], None
+    try:
+        count = result(campaign, unconfirmed)
+    except Unreplicated as error:
+        return [*checks, "no count: the promised share is not replicated"], error
     comparison = agreement(campaign.problem, count.published)
     if comparison.agrees is False:
         raise CheckFailed(
             f"{campaign.problem} = {count.published:,} is wrong ({comparison.words}), so at least one task is: "
             "find it with --sample 100%"
         )
-    return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"]
+    return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"], None
 
 
 def _print_outcome(stated: Statement, stale: int) -> None:
@@ -242,6 +261,7 @@ def _print_outcome(stated: Statement, stale: int) -> None:
     coverage = stated.document["coverage"]
     print(f"compared  {coverage['words']}")
     print(f"how       {stated.document['how']}")
+    print(f"promise   {stated.document['promise']}")
     for check in stated.document["checks"]:
         print(f"checked   {check}")
     if stale:

@@ -23,6 +23,7 @@ from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.ports import free_port
 from tests.servers import Server
 
+NOTHING_PROMISED = {"promised": 0.0, "promise": "nothing was promised (--replicate 0)"}
 Tell = Callable[..., Any]
 
 
@@ -65,7 +66,7 @@ def test_the_documents_of_a_campaign_that_ends_early(tell: Tell, campaign: Campa
     assert tell("cancel", NAME) == {"campaign": NAME, "released": 2, "set_aside": TASKS}
     assert tell("rename", NAME, "given-up") == {"campaign": "given-up", "before": NAME}
     file = "given-up.jsonl.gz"
-    deleted = {"campaign": "given-up", "results": 0, "left_out": [], "file": file}
+    deleted = {"campaign": "given-up", "results": 0, "left_out": [], "file": file, **NOTHING_PROMISED}
     assert tell("delete", "given-up", "--yes") == deleted
     assert (tmp_path / file).is_file()
     assert tell("status") == []
@@ -75,10 +76,11 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
     finish(campaign, "a")
     exported = tell("export", NAME, "--out", "e.gz")
     results = {"results": TASKS, "tasks": TASKS}
-    assert exported == {"campaign": NAME, **results, "left_out": [], "file": "e.gz", "signature": None}
+    named = {"left_out": [], "file": "e.gz", "signature": None}
+    assert exported == {"campaign": NAME, **results, **named, **NOTHING_PROMISED}
     for new in (TASKS, 0):
         imported = tell("import", "e.gz", "--ledger", "other.db")
-        assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new}]
+        assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new, **NOTHING_PROMISED}]
         [counted] = imported["counts"]
         assert (counted["campaign"], counted["count"], counted["agrees"]) == (NAME, str(COUNT), True)
 

@@ -104,7 +104,7 @@ def test_an_import_is_an_event(ledger: Ledger, tmp_path: Path) -> None:
     [detail] = events(ledger)
     assert detail == (
         f"{TASKS} of {TASKS} results are new here; they come from strange? name.gz, SHA-256 {digest}, imported by "
-        f"{getpass.getuser()} on {os.uname().nodename}"
+        f"{getpass.getuser()} on {os.uname().nodename}; no promise recorded"
     )
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from db import Campaign, Credential, Export, Ledger
+from db import Campaign, Credential, Export, Ledger, Promise
 from db.dialects import prepare_new
 from db.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
@@ -31,6 +31,7 @@ from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, deliver, deliver
 from tests.databases import fresh_database
 
 RIVALS = 4
+DRAWN = frozenset([0, 1])
 
 
 def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
@@ -127,6 +128,30 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str)
     assert sum(name.startswith("worker") for name in names) == 20
     for ledger in ledgers:
         ledger.close()
+
+
+def test_an_import_raises_the_share_while_results_arrive(where: str) -> None:
+    """Whatever comes first, all results are drawn in the end: none is missing in the index of the draw."""
+    export = Export(
+        NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]), promise=Promise(1.0, DRAWN)
+    )
+    with Ledger(where, create=True) as ledger:
+        campaign = new_campaign(ledger, "")
+
+        def act(mine: Campaign, number: int) -> None:
+            with Ledger(where) as other:
+                if number == 0:
+                    other.take(export, PLAN, "importer", "host", "1")
+                    return
+                other.enrol(f"worker {number}", f"host {number}", "1")
+                for lease in mine.lease(f"worker {number}", 3, HOUR):
+                    deliver(mine, lease, TRUE[lease.index])
+
+        at_once(where, act)
+        promise = campaign.promise()
+        assert promise is not None
+        assert promise.share == 1
+        assert len(promise.drawn) == campaign.replication().drawn == len(campaign.export().results)
 
 
 def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None:

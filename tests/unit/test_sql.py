@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, Database, Delivery, Export, Ledger, copying, events, notices
+from db import Campaign, Database, Delivery, Export, Ledger, Promise, copying, events, notices
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.events import EventReader, LatestEvents
 from db.leases import COPY_SECONDS
@@ -61,6 +61,11 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
+    call(campaign.set_recheck_share, 0.0)
+    assert call(campaign.promise).share == 0
+    promising = replace(imported, promise=Promise(0.5, frozenset([0])))
+    assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 0.5
+    call(campaign.set_recheck_share, 1.0)
     token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
     assert call(campaign.revoke_token, 10**6) is False

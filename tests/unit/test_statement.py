@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from db import Promise
 from jobs.recomputation import Comparison
 from jobs.statement import FORMAT, BadStatement, Statement, statement_of
 from jobs.verify import Coverage
@@ -13,8 +14,8 @@ PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}
 COVERAGE = Coverage(2, 4, 5, 0.5, 7)
 
 
-def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE) -> Statement:
-    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {})
+def stated(*comparisons: Comparison, coverage: Coverage = COVERAGE, promise: Promise | None = None) -> Statement:
+    return statement_of("eight", PLAN, comparisons, coverage, "another kernel", CPU, [], {}, promise)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,20 @@ def test_a_statement_without_numbers_of_terms_is_read() -> None:
     )
     assert old != statement.to_text()
     assert Statement.from_text(old).words == statement.words
+
+
+def test_a_statement_says_what_was_promised_and_earlier_ones_are_read() -> None:
+    kept = Promise(1.0, frozenset([0, 3]), {0: (0, 1), 3: None})
+    statement = stated(Comparison(0, 5, 5), promise=kept)
+    assert (
+        "\nReplication: 2 of 2 drawn results replicated by independent voters (--replicate 1).\n" in statement.words
+    )
+    assert Statement.from_text(statement.to_text()) == statement
+    assert "\nReplication: no promise recorded.\n" in stated().words
+    said = ("promised", "promise", "drawn", "replicated")
+    earlier = Statement({name: value for name, value in statement.document.items() if name not in said})
+    assert "Replication" not in earlier.words
+    assert Statement.from_text(earlier.to_text()) == earlier
 
 
 def test_a_statement_of_another_format_is_not_read() -> None:

@@ -307,9 +307,10 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
--- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
--- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
+-- Campaign.export, Campaign.promise, Campaign.new_token, Campaign.tokens, Campaign.revoke_token,
+-- Campaign.role_of, Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview,
+-- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
+-- Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
@@ -601,7 +602,7 @@ AND attempt.outcome = %(outcome_1)s::VARCHAR
 AND task.work > %(work_1)s::INTEGER
 AND result.seconds <= %(seconds_1)s;
 
--- Campaign.set_recheck_share, Campaign.delete
+-- Campaign.set_recheck_share, Ledger.take, Campaign.delete
 LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
 
 -- Campaign.set_recheck_share
@@ -609,7 +610,7 @@ UPDATE campaign
 SET recheck_share=%(recheck_share)s
 WHERE campaign.id = %(id_1)s::INTEGER;
 
--- Campaign.set_recheck_share
+-- Campaign.set_recheck_share, Ledger.take
 UPDATE result
 SET listed=%(listed)s
 WHERE result.campaign_id = %(campaign_id_1)s::INTEGER
@@ -956,8 +957,9 @@ AND result.voter_id IN (SELECT voter.id
 FROM voter
 WHERE voter.distrusted IS NOT NULL);
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.export,
+-- Campaign.promise, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.trusted_export,
+-- Campaign.delete
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = %(campaign)s::INTEGER
@@ -1087,6 +1089,15 @@ WHERE result.campaign_id = %(campaign)s::INTEGER
 AND (voter.kind = %(kind_1)s::VARCHAR OR worker.process = %(process_1)s::VARCHAR)
 ORDER BY result.task_index;
 
+-- Campaign.export, Campaign.promise, Campaign.trusted_export, Campaign.delete
+SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind, voter.distrusted, result.lot <
+    %(share)s AS anon_1
+FROM result
+LEFT OUTER JOIN voter ON voter.id = result.confirmed_by
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (result.lot < %(share)s OR result.confirmed_by IS NOT NULL)
+ORDER BY result.task_index;
+
 -- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
@@ -1104,6 +1115,31 @@ FROM (VALUES (%(campaign_id__0)s::INTEGER, %(task_index__0)s::INTEGER, %(worker_
     sen_counter)
 ORDER BY sen_counter
 RETURNING attempt.id, attempt.id AS id__1;
+
+-- Campaign.promise
+SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id + %(campaign_id_1)s::INTEGER = %(campaign)s::INTEGER
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.kind = %(kind_1)s::VARCHAR)
+LIMIT %(param_1)s::INTEGER;
+
+-- Ledger.take, Campaign.delete
+LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+
+-- Ledger.take
+UPDATE campaign
+SET recheck_share=%(recheck_share)s
+WHERE campaign.id = %(id_1)s::INTEGER
+AND campaign.recheck_share < %(recheck_share_1)s;
+
+-- Ledger.take
+UPDATE result
+SET lot=%(lot)s
+WHERE result.campaign_id = %(campaign)s::INTEGER
+AND (result.task_index = ANY (%(tasks)s::BIGINT[]))
+AND result.lot > %(lot_1)s;
 
 -- Campaign.new_token
 INSERT INTO token (campaign_id, role, digest, created, expires, label)
@@ -1444,9 +1480,6 @@ WHERE campaign.name = %(name_1)s::VARCHAR;
 UPDATE campaign
 SET name=%(name)s::VARCHAR
 WHERE campaign.id = %(id_1)s::INTEGER;
-
--- Campaign.delete
-LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
 
 -- Campaign.delete
 SELECT count(*) AS count_1

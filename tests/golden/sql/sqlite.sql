@@ -289,9 +289,10 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
--- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
--- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
+-- Campaign.export, Campaign.promise, Campaign.new_token, Campaign.tokens, Campaign.revoke_token,
+-- Campaign.role_of, Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview,
+-- Campaign.task_records, Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export,
+-- Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = ?;
@@ -586,7 +587,7 @@ UPDATE campaign
 SET recheck_share=?
 WHERE campaign.id = ?;
 
--- Campaign.set_recheck_share
+-- Campaign.set_recheck_share, Ledger.take
 UPDATE result
 SET listed=?
 WHERE result.campaign_id = ?
@@ -911,8 +912,9 @@ AND result.voter_id IN (SELECT voter.id
 FROM voter
 WHERE voter.distrusted IS NOT NULL);
 
--- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.progress,
--- Campaign.standing, Campaign.overview
+-- Campaign.results, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication, Campaign.export,
+-- Campaign.promise, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.trusted_export,
+-- Campaign.delete
 SELECT campaign.recheck_share AS share, EXISTS (SELECT result.task_index
 FROM result
 WHERE result.campaign_id = ?
@@ -1041,11 +1043,43 @@ WHERE result.campaign_id = ?
 AND (voter.kind = ? OR worker.process = ?)
 ORDER BY result.task_index;
 
+-- Campaign.export, Campaign.promise, Campaign.trusted_export, Campaign.delete
+SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind, voter.distrusted, result.lot < ? AS
+    anon_1
+FROM result
+LEFT OUTER JOIN voter ON voter.id = result.confirmed_by
+WHERE result.campaign_id = ?
+AND (result.lot < ? OR result.confirmed_by IS NOT NULL)
+ORDER BY result.task_index;
+
 -- Ledger.take
 SELECT attempt.task_index, attempt.note
 FROM attempt
 WHERE attempt.campaign_id = ?
 AND (attempt.note LIKE ? || '%');
+
+-- Campaign.promise
+SELECT result.campaign_id, result.task_index
+FROM result
+WHERE result.campaign_id + ? = ?
+AND result.voter_id IN (SELECT voter.id
+FROM voter
+WHERE voter.kind = ?)
+LIMIT ? OFFSET ?;
+
+-- Ledger.take
+UPDATE campaign
+SET recheck_share=?
+WHERE campaign.id = ?
+AND campaign.recheck_share < ?;
+
+-- Ledger.take
+UPDATE result
+SET lot=?
+WHERE result.campaign_id = ?
+AND (result.task_index IN (SELECT value
+FROM json_each(?)))
+AND result.lot > ?;
 
 -- Campaign.new_token
 INSERT INTO token (campaign_id, role, digest, created, expires, label)
