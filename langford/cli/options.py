@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 
 from jobs.watch import PATIENCE_SECONDS
+from langford.bounded import TooLarge, content
 from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration
 from langford.devices import KINDS, cores
@@ -22,6 +23,7 @@ from langford.variants import VARIANTS
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
+LONGEST_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
 """What a token may be, of this version or another."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
@@ -47,7 +49,7 @@ def token_of(file: Path | None) -> str:
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"
         )
-    token = (file.read_text(errors="replace") if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
+    token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
     if not token:
         raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
     if not TOKEN.fullmatch(token):
@@ -56,6 +58,16 @@ def token_of(file: Path | None) -> str:
             "copy it again, or make another one (`langford token NAME`)"
         )
     return token
+
+
+def _text_of(file: Path) -> str:
+    """The text in the file of a token; raises BadToken, or OSError."""
+    try:
+        return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
+    except TooLarge as error:
+        raise BadToken(
+            f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
+        ) from error
 
 
 # -- the problem and its plan -----------------------------------------------------------------

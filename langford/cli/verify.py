@@ -16,6 +16,7 @@ from jobs.agreement import agreement
 from jobs.recomputation import HOST, Comparison, Recomputation, compare, recomputation
 from jobs.run import result
 from jobs.statement import BadStatement, Statement, statement_of
+from langford.bounded import TooLarge, content
 from langford.cli import display
 from langford.cli.options import (
     METHOD_NAMES,
@@ -30,6 +31,8 @@ from langford.devices import CPU, devices
 from langford.errors import CheckFailed, Incomplete
 
 DEFAULT_SAMPLE = "3"
+LARGEST_STATEMENT = 64 * 2**20
+"""Bytes: those of some hundred thousand tasks."""
 
 
 def sample(text: str) -> str:
@@ -259,8 +262,8 @@ def _write(stated: Statement, file: Path, key: Path | None) -> None:
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     """Print a statement and who signed it; raises BadStatement, ChangedStatement or BadSignature."""
     try:
-        text = file.read_text()
-    except UnicodeDecodeError as error:
+        text = content(file, LARGEST_STATEMENT).decode()
+    except (UnicodeDecodeError, TooLarge) as error:
         raise BadStatement(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
     stated, words = Statement.from_text(text), signing.signer(file, allowed)
     if as_json:

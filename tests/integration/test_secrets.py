@@ -123,7 +123,9 @@ def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Pa
         assert ledger.campaign(NAME).tokens() == []
 
 
-@pytest.mark.parametrize("content", [b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"])
+@pytest.mark.parametrize(
+    "content", [b"x" * 2**20, b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"]
+)
 def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content: bytes) -> None:
     """A request could not carry it: the worker would fail, or ask for ever."""
     file = tmp_path / "wrong.token"
@@ -132,9 +134,11 @@ def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content
     command = ["work", f"http://127.0.0.1:1/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
     refused = langford(*command, "--token-file", file.name)
     assert refused.returncode == 2, refused.stderr
-    assert refused.stderr.startswith("langford: what wrong.token holds is no token")
+    is_large = len(content) > 1_000
+    assert refused.stderr.startswith(f"langford: {'' if is_large else 'what '}wrong.token ")
+    assert "no token" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
-    if b"\0" not in content:
+    if not (is_large or b"\0" in content):
         environment = {**os.environb, b"LANGFORD_TOKEN": content}
         done = subprocess.run(
             [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
