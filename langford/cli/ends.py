@@ -12,6 +12,7 @@ from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, 
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
+from langford.cli.terminal import show
 from langford.errors import LangfordError
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
@@ -105,6 +106,6 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
         display.print_json(document)
     else:
-        print(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        show(f"{name} is deleted; its {len(kept.results)} results are in {file}")
         if doubtful:
             print(f"{len(doubtful)} results that were in doubt are lost")

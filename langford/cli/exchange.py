@@ -16,6 +16,7 @@ from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option, sign_option
 from langford.cli.running import print_result
+from langford.cli.terminal import show
 
 
 @click.command(
@@ -51,9 +52,9 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
         }
         display.print_json(document)
         return
-    print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+    show(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
     if signature is not None:
-        print(f"signed in {signature}")
+        show(f"signed in {signature}")
 
 
 @click.command(
@@ -89,7 +90,7 @@ def import_(context: click.Context, files: tuple[Path, ...], address: str, as_js
             imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
-                print(f"{file}: {new} new results of {campaign.name}{notes}")
+                show(f"{file}: {new} new results of {campaign.name}{notes}")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:

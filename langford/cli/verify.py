@@ -27,6 +27,7 @@ from langford.cli.options import (
 )
 from langford.cli.parameter_types import integers
 from langford.cli.progress import ProgressLine
+from langford.cli.terminal import show
 from langford.devices import CPU, devices
 from langford.errors import CheckFailed, Incomplete
 
@@ -221,7 +222,7 @@ def _compare(
             comparisons.append(comparison)
             if not quiet:
                 values = "" if comparison.stored is None else f"{comparison.words}: "
-                print(f"task {comparison.index}: {values}{comparison.verdict}", flush=True)
+                show(f"task {comparison.index}: {values}{comparison.verdict}")
     return comparisons
 
 
@@ -243,10 +244,10 @@ def _all_checks(campaign: Campaign, export: Export) -> list[str]:
 def _print_outcome(stated: Statement, stale: int) -> None:
     """Print what was compared, how, and what that proves."""
     coverage = stated.document["coverage"]
-    print(f"compared  {coverage['words']}")
-    print(f"how       {stated.document['how']}")
+    show(f"compared  {coverage['words']}")
+    show(f"how       {stated.document['how']}")
     for check in stated.document["checks"]:
-        print(f"checked   {check}")
+        show(f"checked   {check}")
     if stale:
         print(f"note      {stale} of the stored results come from other kernels than this program's")
     print(f"proves    {coverage['proof']}")
@@ -269,5 +270,5 @@ def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     if as_json:
         display.print_json({"signature": words, **stated.document})
     else:
-        print(stated.words)
-        print(f"This statement is {words}.")
+        show(stated.words)
+        show(f"This statement is {words}.")
