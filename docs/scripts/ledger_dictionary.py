@@ -69,8 +69,8 @@ of the schema:
 ```
 
 They leave out the secrets of campaigns, from which follows what the draw takes for a second evaluation, and the
-hashes of tokens and nonces. `langford query` on SQLite reads these columns as null; whoever may read the file itself
-sees them in any other client.
+hashes of tokens and nonces. `langford query` on SQLite reads these columns as null; whoever may read the file
+itself sees them in any other client.
 
 """
 

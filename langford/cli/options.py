@@ -17,6 +17,7 @@ from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration
 from langford.devices import KINDS, cores
 from langford.errors import LangfordError
+from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
 
@@ -138,6 +139,19 @@ def chosen_cores(wanted: int | None) -> int:
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
+
+def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
+    """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
+    given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    # Loaded now: it takes time, and commands without a ledger do not need it.
+    if given and not context.resilient_parsing and load("db.database:without_password")(where) != where:
+        say(
+            "langford: other users of this machine can read the password in the list of processes: keep it in "
+            "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"
+        )
+    return where
+
+
 name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
 ledger_option = click.option(
     "--ledger",
@@ -146,6 +160,7 @@ ledger_option = click.option(
     default=LEDGER,
     show_default=True,
     envvar="LANGFORD_LEDGER",
+    callback=without_open_password,
     help="File or database URL.",
 )
 replicate_option = click.option(
