@@ -58,7 +58,7 @@ def accept(
         if is_leased and fault is None and attempts[delivery.attempt].accepted is None:
             first.setdefault(result.index, delivery)
     genuine = [delivery for delivery, is_leased in zip(deliveries, leased, strict=True) if is_leased]
-    lots = replication.lots(connection, campaign.secret, genuine, attempts)
+    lots = replication.lots(connection, campaign_id, genuine, attempts)
     inserted = transitions.insert_results(connection, campaign_id, list(first.values()), attempts, lots)
     if len(inserted) < len(first):
         if not one_at_a_time:

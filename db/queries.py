@@ -19,7 +19,9 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
-_CAMPAIGNS = select(Campaign.__table__)
+# Not the secret of the draw, which a role that only reads may not see.
+_CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.key != Campaign.secret.key))
+_SECRET = select(Campaign.secret).where(Campaign.id == bindparam("campaign"))
 
 
 def ledger_uuid(connection: Connection) -> str:
@@ -61,9 +63,12 @@ def campaigns(connection: Connection) -> list[CampaignRecord]:
 
 def _campaign_of(row: Row[Any]) -> CampaignRecord:
     key = PlanKey(Problem.parse(row.problem), row.method, row.depth, row.seed)
-    return CampaignRecord(
-        row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share, row.secret
-    )
+    return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
+
+
+def secret(connection: Connection, campaign_id: int) -> str:
+    """The key of the draw of a campaign, for whoever draws; it is no part of a record, and no view shows it."""
+    return connection.execute(_SECRET, {"campaign": campaign_id}).scalar_one()
 
 
 def results(connection: Connection, campaign_id: int) -> list[PartialResult]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from db.states import EventKind, Role, TaskState
@@ -27,7 +27,6 @@ class CampaignRecord:
         work: estimated work of all tasks, in the method's unit.
         created: seconds since 1970.
         recheck_share: share of the results that another voter evaluates again.
-        secret: key of the draw, which nobody is told.
     """
 
     campaign_id: int
@@ -38,7 +37,6 @@ class CampaignRecord:
     work: float
     created: float
     recheck_share: float
-    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance
 
 
 def lots(
-    connection: Connection, secret: str, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+    connection: Connection, campaign_id: int, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> dict[int, float]:
     """The lots of results that arrive, by number of their attempt.
 
@@ -43,7 +43,7 @@ def lots(
     """
     if not deliveries:
         return {}
-    lottery = Lottery(attempts[deliveries[0].attempt].share, secret)
+    lottery = Lottery(attempts[deliveries[0].attempt].share, queries.secret(connection, campaign_id))
     if not lottery.share:
         return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
     voters = queries.voters(connection, {attempts[delivery.attempt].voter_id for delivery in deliveries})

@@ -6,6 +6,7 @@ and can abandon it.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,10 @@ T = TypeVar("T")
 
 class GivenUp(LangfordError):
     """A call was abandoned, because there was a reason to stop and no answer."""
+
+
+class Overdue(LangfordError):
+    """A call was abandoned, because it took longer than it may."""
 
 
 class _Call(Generic[T]):
@@ -67,21 +72,37 @@ class Calls:
     def __init__(self, stop_reason: Callable[[], str | None] = lambda: None, whom: str = "the ledger") -> None:
         """``whom``: is called, as messages name it."""
         self.stop_reason, self._whom = stop_reason, whom
-        self._waiting: SimpleQueue[_Call[Any]] | None = None
+        self._waiting: SimpleQueue[_Call[Any] | None] | None = None
         self._stop_seen: float | None = None
 
     def make(self, action: Callable[[], T]) -> T:
         """The value of an action, or its error; raises GivenUp when it is time to stop and there is neither."""
+        return self._made(action, math.inf)
+
+    def within(self, seconds: float, action: Callable[[], T]) -> T:
+        """As :meth:`make`, but raises Overdue when there is neither after ``seconds``."""
+        return self._made(action, seconds)
+
+    def _made(self, action: Callable[[], T], seconds: float) -> T:
         if self._waiting is None:
             self._waiting = SimpleQueue()
             threading.Thread(target=_serve, args=(self._waiting,), daemon=True).start()
-        call = _Call(action)
+        call, deadline = _Call(action), time.monotonic() + seconds
         self._waiting.put(call)
         while not call.has_ended(LOOK_SECONDS):
             if self.out_of_grace:
-                self._waiting = None  # the thread hangs; it ends with this process
+                self._abandon()
                 raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer")
+            if time.monotonic() > deadline:
+                self._abandon()
+                raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
         return call.result()
+
+    def _abandon(self) -> None:
+        """Let the thread, which hangs, end with its call, or with this process."""
+        if self._waiting is not None:
+            self._waiting.put(None)
+        self._waiting = None
 
     @property
     def out_of_grace(self) -> bool:
@@ -125,6 +146,6 @@ class PatientCalls(Calls):
                 return value
 
 
-def _serve(calls: SimpleQueue[_Call[Any]]) -> None:
-    while True:
-        calls.get().make()
+def _serve(calls: SimpleQueue[_Call[Any] | None]) -> None:
+    while (call := calls.get()) is not None:
+        call.make()

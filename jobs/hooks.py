@@ -7,13 +7,16 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from http.client import HTTPException
-from typing import IO, Protocol
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import IO, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from jobs.farm.requests import is_this_machine
@@ -21,7 +24,7 @@ from langford.errors import LangfordError
 from langford.version import __version__
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
-"""How long a command may run, and how long a server may be silent."""
+"""How long a command may run, and how long a server may take for its answer."""
 LONGEST_COMPLAINT = 300
 """Characters of what a command said that are reported."""
 
@@ -114,33 +117,120 @@ class UrlHook:
 
         Args:
             url: http(s)://…; a name and a password in it are sent as HTTP says.
-            seconds: how long its server may be silent.
+            seconds: how long its server may take for the head of its answer; the rest is not read.
         """
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
         self._seconds = seconds
-        self._headers = {"Content-Type": "application/json", "User-Agent": f"langford/{__version__}"}
+        self._headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"langford/{__version__}",
+            "Accept-Encoding": "identity",
+        }
         if parts.username is not None:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
             self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
         server = parts.netloc.rpartition("@")[2]
         self._url = urlunsplit((parts.scheme, server, parts.path, parts.query, ""))
         # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
-        proxies = urllib.request.ProxyHandler({} if is_this_machine(parts.hostname or "") else None)
-        self._open = urllib.request.build_opener(_NoRedirect, proxies).open
+        self._proxies: dict[str, str] | None = {} if is_this_machine(parts.hostname or "") else None
 
     def tell(self, document: bytes) -> None:
         """Post the document."""
         request = urllib.request.Request(self._url, document, self._headers, method="POST")
+        line = _Line()
+        proxies = urllib.request.ProxyHandler(self._proxies)
+        opener = urllib.request.build_opener(_NoRedirect, proxies, _Http(line), _Https(line))
+        deadline = threading.Timer(self._seconds, line.cut)
+        deadline.daemon = True
+        deadline.start()
         try:
-            with self._open(request, timeout=self._seconds):
+            with opener.open(request, timeout=self._seconds):
                 pass
         except urllib.error.HTTPError as error:
             error.close()
             raise NotTold(f"it answers with the status {error.code}") from error
         except (OSError, HTTPException, ValueError) as error:
-            reason = getattr(error, "reason", None) or error
-            raise NotTold(f"it does not answer ({reason})") from error
+            late = f"no whole answer in {self._seconds:.0f} s" if line.is_cut else None
+            reason = late or getattr(error, "reason", None) or error
+            raise NotTold(f"it does not answer ({str(reason)[:LONGEST_COMPLAINT]})") from error
+        finally:
+            deadline.cancel()
+            line.close()
+
+
+class _Line:
+    """The sockets of one request: cut when it takes too long, whatever the other end still says.
+
+    Attributes:
+        is_cut: whether that has happened.
+    """
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        # Copies: TLS takes the one of its connection away.
+        self._sockets: list[socket.socket] = []
+
+    def keep(self, opened: socket.socket) -> None:
+        """Take a socket of the request."""
+        self._sockets.append(opened.dup())
+        if self.is_cut:
+            self.cut()
+
+    def cut(self) -> None:
+        """Let all that waits for these sockets see their end."""
+        self.is_cut = True
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the copies back."""
+        for each in self._sockets:
+            each.close()
+
+
+class _Kept(HTTPConnection):
+    """A connection that gives its socket to a line.
+
+    Attributes:
+        line: gets it.
+    """
+
+    line: _Line
+
+    def connect(self) -> None:
+        """Connect, and give the socket away."""
+        super().connect()
+        self.line.keep(self.sock)
+
+
+class _KeptTls(HTTPSConnection, _Kept):
+    """The same with TLS, whose handshake comes after."""
+
+
+def _kept(kind: type[_Kept], line: _Line, *arguments: Any, **options: Any) -> _Kept:
+    made = kind(*arguments, **options)
+    made.line = line
+    return made
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def http_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(partial(_kept, _Kept, self._line), request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def https_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(partial(_kept, _KeptTls, self._line), request)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

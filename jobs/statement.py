@@ -79,9 +79,9 @@ class Statement:
                     f"the statement has another format than {FORMAT!r}: use the version that wrote it"
                 )
             again = statement.words
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadStatement(
-                f"this is no statement of `langford verify --statement` ({error!r}): choose another file"
+                f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:
             raise ChangedStatement(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from langford.bounded import NotRegular, lock_file
 from slurm.errors import AnotherKeeper
 
 
@@ -16,7 +17,11 @@ def held(file: Path) -> Iterator[None]:
 
     The operating system releases the lock when the process ends, however it ends.
     """
-    with file.open("a") as lock:
+    try:
+        opened = lock_file(file)
+    except NotRegular as error:
+        raise AnotherKeeper(f"{error}, so that it cannot be locked: remove it, and repeat") from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -1,9 +1,10 @@
 """SQL of people on a connection that cannot write, and that gives up after a time.
 
 On SQLite the connection itself refuses everything but reading: other statements, PRAGMA and ATTACH, by an
-authorizer and by "query_only".  On Postgres the transaction is read-only, the statement must be one that a cursor
-accepts, which is a single SELECT, VALUES or TABLE, and no function may be named that the database itself calls
-volatile: such functions may act outside of the transaction.
+authorizer and by "query_only"; what a role that only reads may not see is null (:mod:`db.rights`).  On Postgres
+the transaction is read-only, the statement must be one that a cursor accepts, which is a single SELECT, VALUES or
+TABLE, and no function may be named that the database itself calls volatile: such functions may act outside of the
+transaction.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db.database import Database
 from db.errors import LedgerError
+from db.rights import HIDDEN
 
 SECONDS = 60.0
 """How long a question may take, unless somebody gives it more."""
@@ -149,6 +151,8 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
 
 def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
     """What SQLite asks while it prepares a statement: whether the statement may do this."""
+    if action == sqlite3.SQLITE_READ and (first, second) in HIDDEN:
+        return sqlite3.SQLITE_IGNORE  # it reads null
     if action in READING or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in ACTING):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from sqlalchemy import Column
 
 from db import states
 from db.models import Base
+from db.rights import granted
 from db.views import VIEWS
 
 DOCS = Path(__file__).parents[1]
@@ -55,6 +57,20 @@ Postgres: `psql postgresql://host/records -c 'TABLE worker_overview'`.
 - A file in a folder that may not be written can be read all the same, by every command that only reads.
 - The UUIDs of workers and the secrets of campaigns are what keeps others from speaking for them: show a ledger only
   to people whom you would let work on it, and give an export (`langford export`) to the others.
+
+## A role that only reads
+
+On Postgres, `status`, `query`, `tasks`, `result`, `export`, `verify`, `report` and `token --list` need no more than
+what the owner of the ledger grants a role with these statements (here `reader`), once, and again after an upgrade
+of the schema:
+
+```text
+{granted}
+```
+
+They leave out the secrets of campaigns, from which follows what the draw takes for a second evaluation, and the
+hashes of tokens and nonces. `langford query` on SQLite reads these columns as null; whoever may read the file
+itself sees them in any other client.
 
 """
 
@@ -131,7 +147,7 @@ def _type(column: Column[Any]) -> str:
 
 def page() -> str:
     """docs/ledger.md."""
-    parts = [HEAD, "## Views\n\n"]
+    parts = [HEAD.replace("{granted}", "\n".join(map(_broken, granted("reader")))), "## Views\n\n"]
     for section in views():
         head = "| column | what stands in it |\n|---|---|\n"
         rows = "".join(f"| `{name}` | {_cell(words)} |\n" for name, _, words in section.columns)
@@ -142,6 +158,11 @@ def page() -> str:
         rows = "".join(f"| `{name}` | {kind} | {_cell(words)} |\n" for name, kind, words in section.columns)
         parts.append(f"### {section.name}\n\n{section.summary}\n\n{head}{rows}\n")
     return "".join(parts).rstrip() + "\n"
+
+
+def _broken(statement: str) -> str:
+    """A statement in lines that a page can show."""
+    return textwrap.fill(statement, 110, subsequent_indent="    ")
 
 
 def _cell(words: str) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 FOLDER = "quarantine"
+LONGEST_NAME = 200
+"""Bytes of a name that are kept here: file systems have 255, and a number and ".reason" are added."""
 
 
 class Quarantine:
     """A folder with one file per refused result, and beside each a text with the reason.
+
+    What comes here may be of any kind and name; nothing is opened or followed.
 
     Attributes:
         folder: ROOT/quarantine; made when the first file comes.
@@ -25,25 +30,35 @@ class Quarantine:
         """
         self.folder = root / FOLDER
         self._say = say
-        self._stuck: set[Path] = set()
+        self._left: set[Path] = set()
 
     def take(self, file: Path, reason: str) -> None:
         """Move a file here.  One that cannot be moved stays where it is; :meth:`has` knows it from now on."""
         # Numbers of attempts repeat among campaigns: the random part keeps their files apart.
-        place = self.folder / f"{secrets.token_hex(4)}-{file.name}"
+        name = os.fsdecode(os.fsencode(file.name)[-LONGEST_NAME:])
+        place = self.folder / f"{secrets.token_hex(4)}-{name}"
+        beside = place.with_name(f"{place.name}.reason")
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
             with suppress(OSError):  # a full disk takes the name of a file where it does not take its content
-                place.with_name(f"{place.name}.reason").write_text(f"{file}: {reason}\n")
+                beside.write_text(f"{file}: {reason}\n", "utf-8", "backslashreplace")
             file.replace(place)
         except FileNotFoundError:
-            place.with_name(f"{place.name}.reason").unlink(missing_ok=True)  # another worker was faster
+            with suppress(OSError):
+                beside.unlink()  # another worker was faster
         except OSError as error:
-            self._stuck.add(file)
-            self._say(f"{file} is not sent ({reason}) and cannot be moved ({error.strerror}): delete it")
+            with suppress(OSError):
+                beside.unlink()
+            self.leave(file, f"is not sent ({reason}) and cannot be moved ({error.strerror})")
         else:
             self._say(f"{file.name} is not sent: {reason}; it is now {place}")
 
+    def leave(self, file: Path, why: str) -> None:
+        """Let a file that cannot be moved or removed stay where it is; :meth:`has` knows it from now on."""
+        if file not in self._left:
+            self._say(f"{file} {why}: delete it")
+        self._left.add(file)
+
     def has(self, file: Path) -> bool:
-        """Whether a file should be here, but could not be moved."""
-        return file in self._stuck
+        """Whether a file is done with, but could not be moved."""
+        return file in self._left

@@ -5,26 +5,33 @@ from __future__ import annotations
 import ipaddress
 import json
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from jobs.calls import Calls, GivenUp
+from jobs.calls import Calls, GivenUp, Overdue
 from jobs.farm.diagnosis import permanent
 from jobs.farm.listening import BadCertificate
 from jobs.farm.wire import BadMessage
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
-    from httpx import Response
+    from httpx import Client, Response
 
 TIMEOUT_SECONDS = 10.0
 """How long a server may be silent."""
-LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 64 * 2**20
-"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much."""
+LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
+"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much.
+
+A megabyte of JSON becomes up to 40 megabytes of objects.
+"""
+LONGEST_REASON = 300
+"""Characters of what a server says of its refusal that are repeated."""
+PLAIN = {"", "identity"}
+"""Encodings of an answer that is what it seems: any other may be a small one of something huge."""
 
 
 class ServerAway(LangfordError):
@@ -105,15 +112,16 @@ class Requests:
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(stop_reason, "the server")
         context = _trusting(certificate) if parts.scheme == "https" else True
-        headers = httpx.Headers({"Authorization": f"Bearer {token}"})
+        self._connected = partial(
+            httpx.Client,
+            verify=context,
+            headers=httpx.Headers({"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}),
+            timeout=TIMEOUT_SECONDS,
+            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            trust_env=not is_this_machine(host),
+        )
         try:
-            self._http = httpx.Client(
-                verify=context,
-                headers=headers,
-                timeout=TIMEOUT_SECONDS,
-                # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
-                trust_env=not is_this_machine(host),
-            )
+            self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
             raise BadProxy(
@@ -138,12 +146,18 @@ class Requests:
         """
         body = fields if method == "POST" else None
         try:
-            response, content = self._calls.make(lambda: self._exchange(method, address, path, body))
+            response, content = self._calls.within(
+                LONGEST_SECONDS, partial(_exchange, self._http, method, address, path, body)
+            )
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
+        except Overdue as error:
+            # The thread that still reads ends when its connection does.
+            self._http.close()
+            self._http = self._connected()
+            raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
         except self._errors as error:
-            # Once the server has answered, its address and its certificate are right: it will be back.
-            reason = None if self._answered else permanent(error, *self._server)
+            reason = self._permanent(error)
             if reason is not None:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {address} ({error})") from error
@@ -155,7 +169,7 @@ class Requests:
         status = response.status_code
         # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
         ours = isinstance(document, dict | list) if status == 200 else _is_error(document)
-        reason = document["error"] if ours and status != 200 else f"HTTP status {status}"
+        reason = f"{document['error']:.{LONGEST_REASON}}" if ours and status != 200 else f"HTTP status {status}"
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
         if not ours:
@@ -171,19 +185,39 @@ class Requests:
             raise RequestRefused(f"{address} refuses a request: {reason}")
         raise ServerAway(f"the server is busy: {reason}")
 
-    def _exchange(self, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
-        """Send one request; returns the answer and its content.  Raises ServerAway for an answer without end."""
-        content, deadline = bytearray(), time.monotonic() + LONGEST_SECONDS
-        with self._http.stream(method, address + path, json=body) as response:
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > LARGEST_ANSWER or time.monotonic() > deadline:
-                    raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
-        return response, bytes(content)
+    def _permanent(self, error: Exception) -> str | None:
+        """Why no later request can succeed; None when one may."""
+        # Once the server has answered, its address and its certificate are right: it will be back.
+        if self._answered:
+            return None
+        try:
+            return self._calls.within(LONGEST_SECONDS, lambda: permanent(error, *self._server))
+        except (GivenUp, Overdue):
+            return None
+
+
+def _exchange(http: Client, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
+    """Send one request; returns the answer and its content.
+
+    Raises ServerAway for an answer that is encoded, or has no end.
+    """
+    content = bytearray()
+    with http.stream(method, address + path, json=body) as response:
+        encoding = response.headers.get("content-encoding", "")
+        if encoding.strip().lower() not in PLAIN:
+            raise ServerAway(
+                f"no task server answers at {address}, but something that encodes its answers ({encoding[:40]!r}): "
+                "turn compression off in the proxy before the server"
+            )
+        for part in response.iter_raw():
+            content += part
+            if len(content) > LARGEST_ANSWER:
+                raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
+    return response, bytes(content)
 
 
 def _is_error(document: Any) -> bool:
-    return isinstance(document, dict) and "error" in document
+    return isinstance(document, dict) and isinstance(document.get("error"), str)
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from db.fields import SHORTEST_SECONDS
 from jobs.report.evidence import Evidence
 from jobs.report.palette import Palette
-from jobs.report.words import number, visible
+from jobs.report.words import number
+from langford.plain import plain
 
 DAY = 86_400.0
 MOST_MARKS = 2_000
@@ -246,7 +247,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
             label="preempted or lost",
         )
     longest = 14 if size is NARROW else 30
-    axes.set_yticks(range(len(shown)), [_short(visible(worker.label), longest) for worker in shown])
+    axes.set_yticks(range(len(shown)), [_short(plain(worker.label), longest) for worker in shown])
     axes.tick_params(axis="y", labelsize=size.font - (1.5 if len(shown) > 8 else 0))
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")

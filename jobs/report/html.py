@@ -15,14 +15,15 @@ from jobs.report.document import Block
 from jobs.report.evidence import Evidence
 from jobs.report.figures import NARROW, WIDE
 from jobs.report.svg import inline
-from jobs.report.words import shortened, visible
+from jobs.report.words import shortened
+from langford.plain import plain
 
 
 def page(evidence: Evidence) -> str:
     """The report as a page."""
     here = files("jobs.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    environment.filters |= {"visible": visible, "shortened": shortened, "breakable": _breakable, "kind": _kind}
+    environment.filters |= {"visible": plain, "shortened": shortened, "breakable": _breakable, "kind": _kind}
     pictures = {
         name: [Markup(inline(name, evidence, size, f"{name}-{place}")) for place, size in enumerate((WIDE, NARROW))]
         for name in evidence.figures

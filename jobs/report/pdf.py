@@ -30,7 +30,8 @@ from jobs.report.document import (
 from jobs.report.evidence import Evidence
 from jobs.report.figures import WIDE, draw
 from jobs.report.palette import PAPER
-from jobs.report.words import shortened, visible
+from jobs.report.words import shortened
+from langford.plain import plain
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5
 """Millimetres, millimetres, points."""
@@ -56,7 +57,7 @@ class _Pages(FPDF):
         self.add_font("text", "B", folder / "DejaVuSans-Bold.ttf")
         self.set_margin(MARGIN)
         self.set_auto_page_break(True, MARGIN + 4)
-        self.set_title(f"{report.title}: {visible(report.answer)}")
+        self.set_title(f"{report.title}: {plain(report.answer)}")
         self.set_lang("en")
         self._made = report.made
         self.add_page()
@@ -73,7 +74,7 @@ class _Pages(FPDF):
         self.set_y(-MARGIN)
         self.set_font("text", "", 7)
         self.set_text_color(*SOFT)
-        self.cell(0, 6, f"{visible(self._made)}   Page {self.page_no()} of {{nb}}", align="C")
+        self.cell(0, 6, f"{plain(self._made)}   Page {self.page_no()} of {{nb}}", align="C")
 
     def _heading(self, section: Section) -> None:
         """A heading, on the page of what follows it."""
@@ -90,7 +91,7 @@ class _Pages(FPDF):
     ) -> None:
         self.set_font("text", "B" if bold else "", size)
         self.set_text_color(*colour)
-        self.multi_cell(0, LINE * size / SIZE, visible(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.multi_cell(0, LINE * size / SIZE, plain(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def _block(self, block: Block) -> None:
         match block:
@@ -144,7 +145,7 @@ class _Pages(FPDF):
                 row = table.row()
                 for place, cell in enumerate(cells):
                     bold = FontFace(emphasis="BOLD") if not head and place == 0 else None
-                    row.cell(shortened(visible(cell)), style=bold)
+                    row.cell(shortened(plain(cell)), style=bold)
 
     def _picture(self, name: str, caption: str) -> None:
         bitmap = io.BytesIO()
@@ -160,7 +161,7 @@ class _Pages(FPDF):
 
 def visible_lines(lines: Sequence[str]) -> str:
     """Lines of commands, one below the other."""
-    return "\n".join(map(visible, lines))
+    return "\n".join(map(plain, lines))
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[float]:

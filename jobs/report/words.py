@@ -72,15 +72,6 @@ def several(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def visible(text: str) -> str:
-    r"""The text with every character that is not printed written as an escape: none hides, moves or turns text.
-
-    >>> print(visible("left\u202eright"))
-    left\u202eright
-    """
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
-
-
 def shortened(text: str) -> str:
     """The beginning of a text that is too long for a table.
 

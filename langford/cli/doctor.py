@@ -10,6 +10,7 @@ from jobs.doctor import State, examine
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option
+from langford.cli.terminal import show
 
 
 @click.command(
@@ -30,7 +31,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     for finding in examine():
         findings.append(finding)
         if not as_json:
-            print(f"{finding.part:<10} {finding.state:<7} {finding.detail}", flush=True)
+            show(f"{finding.part:<10} {finding.state:<7} {finding.detail}")
     if as_json:
         display.print_json([asdict(finding) for finding in findings])
     if any(finding.state == State.BROKEN for finding in findings):

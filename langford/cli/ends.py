@@ -14,6 +14,7 @@ from db.promise import in_words
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
+from langford.cli.terminal import show
 from langford.errors import LangfordError
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
@@ -108,7 +109,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
         display.print_json({**document, **promise_document(kept.promise)})
     else:
-        print(f"{name} is deleted; its {len(kept.results)} results are in {file}")
-        print(f"promise   {in_words(kept.promise)}")
+        show(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        show(f"promise   {in_words(kept.promise)}")
         if doubtful:
             print(f"{len(doubtful)} results that were in doubt are lost")

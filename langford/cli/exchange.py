@@ -19,6 +19,7 @@ from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option, sign_option
 from langford.cli.running import print_result
+from langford.cli.terminal import show
 
 
 @click.command(
@@ -58,10 +59,10 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
         }
         display.print_json(document)
         return
-    print(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
-    print(f"promise   {in_words(exported.promise)}")
+    show(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+    show(f"promise   {in_words(exported.promise)}")
     if signature is not None:
-        print(f"signed in {signature}")
+        show(f"signed in {signature}")
 
 
 @click.command(
@@ -111,8 +112,8 @@ def import_(
             imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
-                print(f"{file}: {new} new results of {campaign.name}{notes}")
-                print(f"  promise   {in_words(export.promise)}, as the file says")
+                show(f"{file}: {new} new results of {campaign.name}{notes}")
+                show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:

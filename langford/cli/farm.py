@@ -15,7 +15,7 @@ from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import json_option, ledger_option, replicate_option
 from langford.cli.parameter_types import FiniteRange
 from langford.cli.running import create_campaign
-from langford.cli.terminal import plain
+from langford.cli.terminal import show
 from langford.durable import replace_file
 from langford.errors import LangfordError
 
@@ -51,7 +51,7 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, as_js
             document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
             display.print_json(document)
         else:
-            print(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
+            show(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
 
 
 @click.command(
@@ -149,4 +149,4 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
             for at in (record.created, record.expires)
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
-        print(plain(line.rstrip()))
+        show(line.rstrip())

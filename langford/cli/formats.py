@@ -72,6 +72,11 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
         text.truncate()
 
 
+def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows for a terminal, in a format that would give it the characters of text as they are."""
+    return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
+
+
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     """One JSON object per line; raises SameNames."""
     _require_own_names(columns)
@@ -125,6 +130,11 @@ FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]]
 
 def _each(rows: Iterable[Row]) -> Iterator[Row]:
     yield from rows
+
+
+def _escaped(value: object) -> object:
+    exact = _exact(value)
+    return plain(exact) if isinstance(exact, str) else exact
 
 
 def _require_own_names(columns: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from db import Database, copying
 from db.schema import SCHEMA
 from langford.cli import display
 from langford.cli.lazy import ListingGroup
-from langford.cli.options import json_option
+from langford.cli.options import json_option, without_open_password
 
 
 @click.group(cls=ListingGroup)
@@ -24,8 +24,8 @@ Examples:
   langford ledger copy langford.db postgresql://host/langford
   langford ledger copy postgresql://host/langford backup.db"""
 )
-@click.argument("source")
-@click.argument("target")
+@click.argument("source", callback=without_open_password)
+@click.argument("target", callback=without_open_password)
 @json_option
 def copy(source: str, target: str, as_json: bool) -> None:
     """Copy the ledger SOURCE to TARGET, a new file or an empty database, and compare them.
@@ -46,7 +46,7 @@ Examples:
   langford ledger upgrade langford.db
   langford ledger upgrade postgresql://host/langford"""
 )
-@click.argument("where")
+@click.argument("where", callback=without_open_password)
 @json_option
 def upgrade(where: str, as_json: bool) -> None:
     """Bring a ledger of an earlier version to this version's schema."""

@@ -12,16 +12,19 @@ from typing import TypeVar
 import click
 
 from jobs.watch import PATIENCE_SECONDS
+from langford.bounded import TooLarge, content
 from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration
 from langford.devices import KINDS, cores
 from langford.errors import LangfordError
+from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
+LONGEST_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
 """What a token may be, of this version or another."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
@@ -47,7 +50,7 @@ def token_of(file: Path | None) -> str:
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"
         )
-    token = (file.read_text(errors="replace") if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
+    token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
     if not token:
         raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
     if not TOKEN.fullmatch(token):
@@ -56,6 +59,16 @@ def token_of(file: Path | None) -> str:
             "copy it again, or make another one (`langford token NAME`)"
         )
     return token
+
+
+def _text_of(file: Path) -> str:
+    """The text in the file of a token; raises BadToken, or OSError."""
+    try:
+        return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
+    except TooLarge as error:
+        raise BadToken(
+            f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
+        ) from error
 
 
 # -- the problem and its plan -----------------------------------------------------------------
@@ -126,6 +139,19 @@ def chosen_cores(wanted: int | None) -> int:
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
+
+def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
+    """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
+    given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    # Loaded now: it takes time, and commands without a ledger do not need it.
+    if given and not context.resilient_parsing and load("db.database:without_password")(where) != where:
+        say(
+            "langford: other users of this machine can read the password in the list of processes: keep it in "
+            "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"
+        )
+    return where
+
+
 name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
 ledger_option = click.option(
     "--ledger",
@@ -134,6 +160,7 @@ ledger_option = click.option(
     default=LEDGER,
     show_default=True,
     envvar="LANGFORD_LEDGER",
+    callback=without_open_password,
     help="File or database URL.",
 )
 replicate_option = click.option(

@@ -17,6 +17,7 @@ from db.enquiry import QUESTIONS, Answer, Filters, ask, ask_sql
 from langford.cli import display, formats
 from langford.cli.options import json_option, ledger_option
 from langford.cli.parameter_types import FiniteRange, duration
+from langford.cli.terminal import is_terminal
 from langford.durable import replace_file
 
 LAST = re.compile(r"(\d{1,6})([mhd])")
@@ -99,7 +100,7 @@ def query(
         raise click.UsageError("--sql is a question of its own: leave the name and the filters out")
     if chosen == "parquet":
         formats.require_parquet()
-        if out is None and sys.stdout.isatty():
+        if is_terminal(out):
             raise click.UsageError("Parquet is nothing for a terminal: give --out FILE")
     if question is None and sql is None:
         if filters != Filters():
@@ -107,7 +108,10 @@ def query(
         _write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
         return
     with Database(address) as database, _asked(database, question, sql, filters, seconds) as answer:
-        _write(formats.FORMATS[chosen](answer.columns, answer.rows), out)
+        columns, rows = answer.columns, answer.rows
+        if chosen == "csv" and is_terminal(out):
+            columns, rows = formats.escaped(columns, rows)
+        _write(formats.FORMATS[chosen](columns, rows), out)
 
 
 def _listed() -> Iterator[tuple[str, str]]:

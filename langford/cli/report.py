@@ -15,6 +15,7 @@ from jobs.report.files import require_format, write, write_figures
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option
+from langford.cli.terminal import show
 from langford.durable import require_replaceable
 
 
@@ -89,7 +90,7 @@ def report(
         display.print_json(_document(found, written))
     else:
         for file in written:
-            print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+            show(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
     if found.unreplicated:
         raise Unreplicated(found.pending)
     wrong = found.agreement is not None and found.agreement.agrees is False

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
+from pathlib import Path
+
+from langford.plain import plain as plain
 
 
-def plain(text: str) -> str:
-    r"""The text with every character that is not printed written as an escape.
-
-    >>> print(plain("red: \x1b[31m, a new line:\n, half a character: \ud800"))
-    red: \x1b[31m, a new line:\n, half a character: \ud800
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
+def show(text: str) -> None:
+    """Print lines on standard output, in which there is text of strangers; raises OSError."""
+    print("\n".join(map(plain, text.split("\n"))), flush=True)
 
 
 def say(message: str) -> None:
     """Print a remark on standard error; where that takes no more, the command goes on, and ends as it would."""
     with suppress(OSError):
         print(plain(message), file=sys.stderr, flush=True)
+
+
+def is_terminal(out: Path | None) -> bool:
+    """Whether what is written there is shown by a terminal; None: standard output."""
+    if out is None:
+        return sys.stdout.isatty()
+    if not out.is_char_device():
+        return False
+    with suppress(OSError):
+        descriptor = os.open(out, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            return os.isatty(descriptor)
+        finally:
+            os.close(descriptor)
+    return False

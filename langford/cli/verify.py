@@ -17,6 +17,7 @@ from jobs.agreement import agreement
 from jobs.recomputation import HOST, Comparison, Recomputation, compare, recomputation
 from jobs.run import result
 from jobs.statement import BadStatement, Statement, statement_of
+from langford.bounded import TooLarge, content
 from langford.cli import display
 from langford.cli.options import (
     METHOD_NAMES,
@@ -27,10 +28,13 @@ from langford.cli.options import (
 )
 from langford.cli.parameter_types import integers
 from langford.cli.progress import ProgressLine
+from langford.cli.terminal import show
 from langford.devices import CPU, devices
 from langford.errors import CheckFailed, Incomplete
 
 DEFAULT_SAMPLE = "3"
+LARGEST_STATEMENT = 64 * 2**20
+"""Bytes: those of some hundred thousand tasks."""
 
 
 def sample(text: str) -> str:
@@ -231,7 +235,7 @@ def _compare(
             comparisons.append(comparison)
             if not quiet:
                 values = "" if comparison.stored is None else f"{comparison.words}: "
-                print(f"task {comparison.index}: {values}{comparison.verdict}", flush=True)
+                show(f"task {comparison.index}: {values}{comparison.verdict}")
     return comparisons
 
 
@@ -259,11 +263,11 @@ def _all_checks(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[
 def _print_outcome(stated: Statement, stale: int) -> None:
     """Print what was compared, how, and what that proves."""
     coverage = stated.document["coverage"]
-    print(f"compared  {coverage['words']}")
-    print(f"how       {stated.document['how']}")
-    print(f"promise   {stated.document['promise']}")
+    show(f"compared  {coverage['words']}")
+    show(f"how       {stated.document['how']}")
+    show(f"promise   {stated.document['promise']}")
     for check in stated.document["checks"]:
-        print(f"checked   {check}")
+        show(f"checked   {check}")
     if stale:
         print(f"note      {stale} of the stored results come from other kernels than this program's")
     print(f"proves    {coverage['proof']}")
@@ -279,12 +283,12 @@ def _write(stated: Statement, file: Path, key: Path | None) -> None:
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     """Print a statement and who signed it; raises BadStatement, ChangedStatement or BadSignature."""
     try:
-        text = file.read_text()
-    except UnicodeDecodeError as error:
+        text = content(file, LARGEST_STATEMENT).decode()
+    except (UnicodeDecodeError, TooLarge) as error:
         raise BadStatement(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
     stated, words = Statement.from_text(text), signing.signer(file, allowed)
     if as_json:
         display.print_json({"signature": words, **stated.document})
     else:
-        print(stated.words)
-        print(f"This statement is {words}.")
+        show(stated.words)
+        show(f"This statement is {words}.")

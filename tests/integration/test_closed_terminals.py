@@ -4,46 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tests.command_line import COMMAND, Run
 from tests.integration import resting
 from tests.integration.resting import ANSWER, CAMPAIGN, wait_for_results, workers_of
-
-
-class Terminal:
-    """A terminal that somebody reads, until it is closed.
-
-    Attributes:
-        end: the end of it that a program has.
-        shown: what programs have written to it.
-    """
-
-    def __init__(self) -> None:
-        self._master, self.end = pty.openpty()
-        self.shown = b""
-        self._closing = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        while not self._closing.is_set():
-            if select.select([self._master], [], [], 0.05)[0]:
-                self.shown += os.read(self._master, 65_536)
-        os.close(self._master)
-
-    def close(self) -> None:
-        """Close it, as an ended connection does: the programs on it get a SIGHUP."""
-        self._closing.set()
-        self._reader.join()
-        os.close(self.end)
+from tests.terminals import Terminal
 
 
 def started(folder: Path, terminal: Terminal, before: str = "") -> AbstractContextManager[subprocess.Popen[str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +45,7 @@ class Machine:
     def quarantined(self) -> list[str]:
         """The reasons, one for each file beside which it lies."""
         files = sorted((self.root / "quarantine").glob("*.reason")) if self.root.exists() else []
-        assert all(file.with_name(file.name.removesuffix(".reason")).exists() for file in files)
+        assert all(os.path.lexists(str(file).removesuffix(".reason")) for file in files)
         return [file.read_text() for file in files]
 
 
@@ -172,13 +174,22 @@ def test_a_file_that_cannot_be_moved_is_named_once_and_not_sent(machine: Machine
     assert "delete it" in remark
 
 
-def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(machine: Machine) -> None:
+def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outbox = machine.outbox()
-    name = "7".rjust(228, "0") + ".result.json"  # its place has room for this name, not for a longer one
-    (outbox.folder / name).write_text("{")
+    (outbox.folder / "7.result.json").write_text("{")
+    write_text = Path.write_text
+
+    def write(file: Path, *arguments: Any, **options: Any) -> int:
+        if file.name.endswith(".reason"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_text(file, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", write)
     assert outbox.waiting() == []
     [kept] = (machine.root / "quarantine").iterdir()
-    assert kept.name.endswith(name)
+    assert kept.name.endswith("-7.result.json")
     assert kept.parent.stat().st_mode & 0o077 == 0
 
 
@@ -188,15 +199,6 @@ def test_a_file_that_is_gone_leaves_no_reason(machine: Machine) -> None:
     Quarantine(machine.root, machine.said.append).take(machine.root / "7.result.json", "it is wrong")
     assert not list((machine.root / "quarantine").iterdir())
     assert not machine.said
-
-
-def test_things_that_are_no_files(machine: Machine) -> None:
-    outbox = machine.outbox()
-    (outbox.folder / "1.result.json").mkdir()
-    os.mkfifo(outbox.folder / "2.result.json")
-    (outbox.folder / "3.result.json").symlink_to("/etc/passwd")
-    assert outbox.waiting() == []
-    assert len(machine.quarantined()) == 3
 
 
 def test_what_the_server_refuses_is_put_aside(machine: Machine) -> None:

@@ -289,6 +289,13 @@ def test_a_server_that_is_away_submits_nothing() -> None:
     assert not cluster.sizes
 
 
+def test_a_lock_is_no_pipe(tmp_path: Path) -> None:
+    """A keeper would wait for its other end."""
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(AnotherKeeper, match="remove it"), held(tmp_path / "lock"):
+        pass
+
+
 def test_one_keeper_per_queue(tmp_path: Path) -> None:
     with held(tmp_path / "lock"), pytest.raises(AnotherKeeper), held(tmp_path / "lock"):
         pass

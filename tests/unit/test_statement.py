@@ -80,6 +80,12 @@ def test_a_statement_says_what_was_promised_and_earlier_ones_are_read() -> None:
     assert Statement.from_text(earlier.to_text()) == earlier
 
 
+def test_a_statement_without_end_is_not_read() -> None:
+    statement = stated(Comparison(0, 5, 5)).to_text()
+    with pytest.raises(BadStatement):
+        Statement.from_text(statement.partition("{")[0] + "[" * 100_000)
+
+
 def test_a_statement_of_another_format_is_not_read() -> None:
     statement = stated(Comparison(0, 5, 6))
     assert Statement.from_text(statement.to_text()) == statement

@@ -235,7 +235,7 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = %(name_1)s::VARCHAR;
 
@@ -264,9 +264,9 @@ VALUES (%(campaign_id)s::INTEGER, %(task_index)s::INTEGER, %(attempt_id)s::INTEG
     clock_timestamp()), %(kind)s::VARCHAR, %(detail)s::VARCHAR)
 RETURNING event.id;
 
--- Ledger.campaigns, db.copying.copy
+-- Ledger.campaigns
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -640,6 +640,11 @@ JOIN worker ON worker.id = attempt.worker_id
 LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
 WHERE (attempt.id = ANY (%(attempts)s::BIGINT[]));
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT campaign.secret
+FROM campaign
+WHERE campaign.id = %(campaign)s::INTEGER;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT voter.id, voter.kind, voter.valid
@@ -1546,6 +1551,12 @@ FROM campaign;
 -- db.copying.copy
 DELETE
 FROM ledger;
+
+-- db.copying.copy
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+FROM campaign
+ORDER BY campaign.id;
 
 -- db.copying.copy
 INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)

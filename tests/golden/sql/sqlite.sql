@@ -227,7 +227,7 @@ FROM ledger;
 
 -- Ledger.create_campaign, Ledger.campaign, Ledger.take
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 WHERE campaign.name = ?;
 
@@ -249,9 +249,9 @@ WHERE 1 = 1;
 INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 VALUES (?, ?, ?, ((julianday('now') - 2440587.5) * 86400.0), ?, ?);
 
--- Ledger.campaigns, db.copying.copy
+-- Ledger.campaigns
 SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
 FROM campaign
 ORDER BY campaign.id;
 
@@ -618,6 +618,11 @@ LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id
 AND result.task_index = attempt.task_index
 WHERE (attempt.id IN (SELECT value
 FROM json_each(?)));
+
+-- Campaign.deliver, Campaign.judge, Ledger.take
+SELECT campaign.secret
+FROM campaign
+WHERE campaign.id = ?;
 
 -- Campaign.deliver, Campaign.judge, Ledger.take
 SELECT voter.id, voter.kind, voter.valid
@@ -1478,6 +1483,12 @@ FROM campaign;
 -- db.copying.copy
 DELETE
 FROM ledger;
+
+-- db.copying.copy
+SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+FROM campaign
+ORDER BY campaign.id;
 
 -- db.copying.copy
 INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
