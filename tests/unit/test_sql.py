@@ -1,8 +1,8 @@
-"""Every statement that the ledger executes, as compiled for SQLite and for Postgres, against golden files.
+"""Every statement that the ledger sends to SQLite and to Postgres, against a golden file.
 
     LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py
 
-writes the files anew; the difference shows in review what changes in the SQL.
+writes the file anew; the difference shows in review what changes in the SQL.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from tests.campaigns import (
 )
 from tests.databases import fresh_database
 from tests.earlier_schemas import LAST, UNDONE
-from tests.statements import StatementLog, name_of
+from tests.statements import StatementLog, merged, name_of
 
-FILES = {"sqlite": "sqlite.sql", "postgres": "postgresql.sql"}
+STATEMENTS = GOLDEN / "ledger.sql"
 NO_STATEMENTS = {"close", "reading", "writing"}
 
 
@@ -195,27 +195,27 @@ def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
     log.call(Database, target, upgrade=True).close()
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_the_statements(kind: str, tmp_path: Path) -> None:
+def log_of(kind: str, folder: Path) -> StatementLog:
+    """What all that may happen sends to a database of this kind."""
     log = StatementLog()
     places = []
     for name in ("life", "source", "target"):
-        (tmp_path / name).mkdir()
-        places.append(fresh_database(kind, tmp_path / name))
+        (folder / kind / name).mkdir(parents=True)
+        places.append(fresh_database(kind, folder / kind / name))
     with log.listening():
         life_of_a_ledger(log, places[0])
         copy_and_upgrade(log, places[1], places[2])
-    golden = GOLDEN / "sql" / FILES[kind]
+    return log
+
+
+def test_the_statements(tmp_path: Path) -> None:
+    logs = [log_of(kind, tmp_path) for kind in ("sqlite", "postgres")]
+    text = merged(*logs)
     if os.environ.get("LANGFORD_GOLDEN") == "write":
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(log.text())
-    assert log.text() == golden.read_text(), (
-        "run LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py, read the diff"
-    )
-    named = {name for names in log.operations.values() for name in names}
-    assert named >= {
-        name_of(operation) for operation in operations(Ledger) + operations(LeasedTasks) + operations(Campaign)
-    }
+        STATEMENTS.write_text(text)
+    assert text == STATEMENTS.read_text(), "run LANGFORD_GOLDEN=write pytest tests/unit/test_sql.py, read the diff"
+    every = operations(Ledger) + operations(LeasedTasks) + operations(Campaign)
+    assert logs[0].called == logs[1].called >= {name_of(operation) for operation in every}
 
 
 def operations(noun: type) -> list[object]:
