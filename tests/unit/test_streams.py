@@ -14,6 +14,7 @@ import pytest
 
 from db.errors import LedgerBusy
 from jobs.farm.connections import LimitedLog
+from jobs.farm.streams import Listener as Client
 from jobs.farm.streams import NoMoreStreams, Streams
 
 EVERY = 0.05
@@ -41,15 +42,16 @@ class Computed:
 class Listener:
     """One client of a stream, in this process."""
 
-    def __init__(self, pause: float = 0.0) -> None:
-        self.pause, self.heard, self.ended = pause, list[str](), False
+    def __init__(self, pause: float = 0.0, bearer: str = "t", address: str = "a") -> None:
+        self.pause, self.heard, self.ended, self.crowded = pause, list[str](), False, False
+        self.bearer, self.address = bearer, address
         self.gone = asyncio.Event()
 
     async def listen(self, streams: Streams, computed: Callable[[], dict[str, Any]]) -> None:
         async def is_allowed() -> bool:
             return True
 
-        response = await streams.answer("seven", computed, is_allowed, "1")
+        response = await streams.answer("seven", computed, Client(self.address, self.bearer, is_allowed), "1")
         await response({"type": "http", "method": "GET"}, self._receive, self._send)
 
     async def _receive(self) -> dict[str, Any]:
@@ -61,10 +63,11 @@ class Listener:
         text = message.get("body", b"").decode()
         self.heard += [line for line in text.splitlines() if line.startswith("data: {")]
         self.ended = self.ended or message.get("more_body") is False
+        self.crowded = self.crowded or text == "event: crowded\ndata:\n\n"
 
 
 def streams(most: int = 100) -> Streams:
-    return Streams(LimitedLog(), most, EVERY)
+    return Streams(LimitedLog(), most, EVERY, of_a_token=1_000)
 
 
 def test_each_status_is_computed_once_for_all() -> None:

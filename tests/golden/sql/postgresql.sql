@@ -286,7 +286,7 @@ AND voter.device_kind = %(device_kind)s::VARCHAR
 AND voter.kernels = %(kernels)s::VARCHAR
 AND voter.distrusted IS NULL
 ORDER BY voter.id
-LIMIT %(param_1)s::INTEGER;
+LIMIT %(param_1)s::INTEGER FOR KEY SHARE;
 
 -- Ledger.enrol, Campaign.judge, Ledger.take
 INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
@@ -307,9 +307,9 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
--- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
--- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
+-- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.revoke_tokens,
+-- Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records, Campaign.history,
+-- Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = %(campaign)s::INTEGER;
@@ -1123,11 +1123,75 @@ FROM token
 WHERE token.campaign_id = %(campaign_id_1)s::INTEGER
 AND token.id = %(id_1)s::INTEGER;
 
--- Campaign.role_of
-SELECT token.digest, token.role
+-- Campaign.role_of, Ledger.rights
+SELECT campaign.uuid, token.role, token.digest
 FROM token
-WHERE token.campaign_id = %(campaign)s::INTEGER
+JOIN campaign ON campaign.id = token.campaign_id
+WHERE (token.digest = ANY (%(digests)s::VARCHAR[]))
 AND (token.expires IS NULL OR token.expires > extract(epoch from clock_timestamp()));
+
+-- Ledger.enrol
+SELECT count(*) AS count_1
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+WHERE voter.token = %(token)s::VARCHAR
+AND voter.kind = %(kind_1)s::VARCHAR
+AND extract(epoch from clock_timestamp()) - %(param_1)s <= coalesce(worker.last_seen, worker.started)
+AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id)));
+
+-- Ledger.enrol
+SELECT worker.id
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+WHERE voter.token = %(token)s::VARCHAR
+AND voter.kind = %(kind_1)s::VARCHAR
+AND extract(epoch from clock_timestamp()) - %(param_1)s > coalesce(worker.last_seen, worker.started)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id))
+LIMIT %(param_2)s::INTEGER;
+
+-- Ledger.enrol
+SELECT worker.id, worker.voter_id
+FROM worker
+WHERE (worker.id = ANY (%(workers)s::VARCHAR[]))
+ORDER BY worker.id
+FOR UPDATE SKIP LOCKED;
+
+-- Ledger.enrol
+DELETE
+FROM worker
+WHERE (worker.id = ANY (%(workers)s::VARCHAR[]))
+AND extract(epoch from clock_timestamp()) - %(param_1)s > coalesce(worker.last_seen, worker.started)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id));
+
+-- Ledger.enrol
+SELECT voter.id
+FROM voter
+WHERE (voter.id = ANY (%(voters)s::BIGINT[]))
+ORDER BY voter.id
+FOR UPDATE SKIP LOCKED;
+
+-- Ledger.enrol
+DELETE
+FROM voter
+WHERE (voter.id = ANY (%(voters)s::BIGINT[]))
+AND voter.kind = %(kind_1)s::VARCHAR
+AND voter.distrusted IS NULL
+AND voter.valid = %(valid_1)s::INTEGER
+AND NOT (EXISTS (SELECT worker.id
+FROM worker
+WHERE worker.voter_id = voter.id))
+AND NOT (EXISTS (SELECT result.voter_id
+FROM result
+WHERE result.voter_id = voter.id))
+AND NOT (EXISTS (SELECT result.confirmed_by
+FROM result
+WHERE result.confirmed_by = voter.id));
 
 -- Campaign.revoke_tokens, Campaign.delete
 DELETE

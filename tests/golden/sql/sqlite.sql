@@ -289,9 +289,9 @@ ON CONFLICT DO NOTHING;
 -- LeasedTasks.is_worked_at, LeasedTasks.release, LeasedTasks.release_worker, LeasedTasks.fail,
 -- LeasedTasks.reopen, LeasedTasks.die, LeasedTasks.pace, Campaign.set_recheck_share, Campaign.deliver,
 -- Campaign.results, Campaign.question, Campaign.rechecked_tasks, Campaign.judge, Campaign.replication,
--- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.role_of,
--- Campaign.revoke_tokens, Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records,
--- Campaign.history, Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
+-- Campaign.export, Campaign.new_token, Campaign.tokens, Campaign.revoke_token, Campaign.revoke_tokens,
+-- Campaign.progress, Campaign.standing, Campaign.overview, Campaign.task_records, Campaign.history,
+-- Campaign.cancel, Campaign.rename, Campaign.trusted_export, Campaign.delete
 SELECT campaign.uuid
 FROM campaign
 WHERE campaign.id = ?;
@@ -1064,11 +1064,78 @@ FROM token
 WHERE token.campaign_id = ?
 AND token.id = ?;
 
--- Campaign.role_of
-SELECT token.digest, token.role
+-- Campaign.role_of, Ledger.rights
+SELECT campaign.uuid, token.role, token.digest
 FROM token
-WHERE token.campaign_id = ?
+JOIN campaign ON campaign.id = token.campaign_id
+WHERE (token.digest IN (SELECT value
+FROM json_each(?)))
 AND (token.expires IS NULL OR token.expires > ((julianday('now') - 2440587.5) * 86400.0));
+
+-- Ledger.enrol
+SELECT count(*) AS count_1
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+WHERE voter.token = ?
+AND voter.kind = ?
+AND ((julianday('now') - 2440587.5) * 86400.0) - ? <= coalesce(worker.last_seen, worker.started)
+AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id)));
+
+-- Ledger.enrol
+SELECT worker.id
+FROM voter
+JOIN worker ON worker.voter_id = voter.id
+WHERE voter.token = ?
+AND voter.kind = ?
+AND ((julianday('now') - 2440587.5) * 86400.0) - ? > coalesce(worker.last_seen, worker.started)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id))
+LIMIT ? OFFSET ?;
+
+-- Ledger.enrol
+SELECT worker.id, worker.voter_id
+FROM worker
+WHERE (worker.id IN (SELECT value
+FROM json_each(?)))
+ORDER BY worker.id;
+
+-- Ledger.enrol
+DELETE
+FROM worker
+WHERE (worker.id IN (SELECT value
+FROM json_each(?)))
+AND ((julianday('now') - 2440587.5) * 86400.0) - ? > coalesce(worker.last_seen, worker.started)
+AND NOT (EXISTS (SELECT attempt.id
+FROM attempt
+WHERE attempt.worker_id = worker.id));
+
+-- Ledger.enrol
+SELECT voter.id
+FROM voter
+WHERE (voter.id IN (SELECT value
+FROM json_each(?)))
+ORDER BY voter.id;
+
+-- Ledger.enrol
+DELETE
+FROM voter
+WHERE (voter.id IN (SELECT value
+FROM json_each(?)))
+AND voter.kind = ?
+AND voter.distrusted IS NULL
+AND voter.valid = ?
+AND NOT (EXISTS (SELECT worker.id
+FROM worker
+WHERE worker.voter_id = voter.id))
+AND NOT (EXISTS (SELECT result.voter_id
+FROM result
+WHERE result.voter_id = voter.id))
+AND NOT (EXISTS (SELECT result.confirmed_by
+FROM result
+WHERE result.confirmed_by = voter.id));
 
 -- Campaign.revoke_tokens, Campaign.delete
 DELETE
