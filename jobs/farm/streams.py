@@ -27,7 +27,7 @@ LARGEST_SHARE = 0.04
 """Of one core's time, for the statuses of a campaign: where one takes long, they come more rarely."""
 LONGEST_PAUSE = 60.0
 ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
-MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 128
+MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 192
 ALIVE = b"event: alive\ndata:\n\n"
 CROWDED = b"event: crowded\ndata:\n\n"
 """The last event of a stream that gave way to a newer one."""

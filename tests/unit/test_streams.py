@@ -231,3 +231,49 @@ def test_too_many_and_too_late() -> None:
             await Listener().listen(opened, computed)
 
     asyncio.run(run())
+
+
+async def listening(opened: Streams, computed: Computed, *listeners: Listener) -> list[asyncio.Task[None]]:
+    """Let some listen, one after the other."""
+    tasks = []
+    for one in listeners:
+        tasks.append(asyncio.create_task(one.listen(opened, computed)))
+        while not one.heard:
+            await asyncio.sleep(0.001)
+    return tasks
+
+
+def test_the_oldest_of_a_token_gives_way() -> None:
+    async def run() -> None:
+        opened, computed = Streams(LimitedLog(), 5, EVERY, of_a_token=3), Computed()
+        other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
+        tasks = await listening(opened, computed, other, *tabs)
+        await asyncio.gather(tasks[1], tasks[2])
+        assert [one.crowded for one in (other, *tabs)] == [False, True, True, False, False, False]
+        assert [one.ended for one in (other, *tabs)] == [False, True, True, False, False, False]
+        assert opened.open == 4
+        more = await listening(opened, computed, Listener(bearer="third"))
+        with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
+            await Listener(bearer="fourth").listen(opened, computed)
+        more += await listening(opened, computed, Listener())  # in the place of its own oldest one
+        assert opened.open == 5
+        opened.close()
+        await asyncio.gather(*tasks, *more)
+        assert opened.open == 0
+
+    asyncio.run(run())
+
+
+def test_the_greediest_of_an_address_gives_way() -> None:
+    async def run() -> None:
+        opened, computed = Streams(LimitedLog(), 50, EVERY, of_a_token=3, of_an_address=5), Computed()
+        elsewhere = Listener(address="elsewhere")
+        few, many = [Listener(bearer="few") for _ in range(2)], [Listener(bearer="many") for _ in range(3)]
+        tasks = await listening(opened, computed, elsewhere, *few, *many)
+        tasks += await listening(opened, computed, Listener(bearer="new"))
+        await tasks[3]
+        assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
+        opened.close()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(run())
