@@ -16,11 +16,9 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Engine, event
 
 from db import Ledger
 from db.states import Role
@@ -33,6 +31,7 @@ from tests.command_line import ENVIRONMENT
 from tests.integration.farm import CAMPAIGN, Farm
 from tests.integration.farm import NAME as NAME_HERE
 from tests.ports import free_port
+from tests.statements import statements_of
 
 IDLE = 1_200
 LOG_BYTES = 20_000
@@ -255,28 +254,12 @@ def client(tmp_path: Path) -> Iterator[tuple[Client, str]]:
         opened.close()
 
 
-@contextlib.contextmanager
-def statements() -> Iterator[list[str]]:
-    """What this process asks of its databases."""
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if not statement.startswith(("BEGIN", "PRAGMA")):
-            seen.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
-
-
 def test_a_wrong_name_costs_what_a_wrong_token_does(client: tuple[Client, str]) -> None:
     """By what the server does, not by a clock: the same look-up for both."""
     http, _ = client
     seen = []
     for name in (NAME, "absent"):
-        with statements() as done:
+        with statements_of() as done:
             answer = http.get(f"/campaigns/{name}", headers={"Authorization": "Bearer wrong"})
         seen.append((answer.status_code, answer.text, tuple(done)))
     assert seen[0] == seen[1]
