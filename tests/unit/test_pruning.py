@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,24 @@ def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -
     enrol(ledger, "fresh")
     assert workers(ledger) == {"a", "fresh"}
     assert voters(ledger) == 2
+
+
+def test_who_enrols_keeps_its_voter_while_others_are_forgotten(ledger: Ledger) -> None:
+    """All on one host, whose voter has no worker again and again."""
+
+    def enrol_many(thread: int) -> None:
+        for number in range(25):
+            name = f"{thread}-{number}"
+            ledger.enrol(name, "host", "1", token=TOKEN)
+            with ledger.database.writing() as connection:
+                connection.execute(update(Worker).where(Worker.id == name).values(last_seen=1.0))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(enrol_many, range(4))) == [None] * 4
+    with ledger.database.reading() as connection:
+        known = set(connection.scalars(select(Voter.id)))
+        assert set(connection.scalars(select(Worker.voter_id))) <= known
+    assert len(workers(ledger)) < 10
 
 
 @pytest.fixture
