@@ -150,16 +150,17 @@ def creation(where: str, tasks: int) -> float:
     return seconds
 
 
-def served(where: str, name: str) -> tuple[subprocess.Popen[bytes], str]:
+def served(where: str, *names: str) -> tuple[subprocess.Popen[bytes], str]:
+    """A server of some campaigns of a ledger, and the address of the first one."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    command = [sys.executable, "-m", "langford", "serve", name, "--ledger", where, "--port", str(port)]
+    command = [sys.executable, "-m", "langford", "serve", *names, "--ledger", where, "--port", str(port)]
     process = subprocess.Popen(command)
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, f"http://127.0.0.1:{port}/{name}"
+            return process, f"http://127.0.0.1:{port}/{names[0]}"
         except OSError:
             time.sleep(0.05)
 

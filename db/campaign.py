@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from db import acceptance, computations, ends, queries, questions, tokens, trust, turns, voters, waiting
 from db.database import retried
-from db.errors import NoSuchCampaign, TransactionUndone
+from db.errors import TransactionUndone
 from db.exports import Export
 from db.history import History
 from db.leasing import LeasedTasks
@@ -339,7 +339,6 @@ class Campaign(LeasedTasks):
 
     def role_of(self, token: str) -> Role | None:
         """What the bearer of a token may do with the campaign; None when the campaign has no such token."""
-        # None too when it was deleted, with its tokens.
-        with suppress(NoSuchCampaign), self.reading() as connection:
-            return tokens.role_of(connection, self.campaign_id, token)
-        return None
+        with self.database.reading() as connection:
+            rights = tokens.rights(connection, [token])
+        return next((right.role for right in rights if right.campaign == self.record.uuid), None)

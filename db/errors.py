@@ -81,6 +81,10 @@ class WrongToken(LedgerError):
     """A worker shows another token than the one with which it enrolled."""
 
 
+class TooManyWorkers(LedgerError):
+    """A token has as many workers as one may have."""
+
+
 class UnknownWorker(LedgerError):
     """A worker that is not enrolled asks for tasks: the ledger is another one, or was restored from a backup."""
 

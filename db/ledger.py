@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from types import TracebackType
 
 from sqlalchemy import Connection
 
-from db import acceptance, inheritance, models, presence, queries, tokens, transitions, voters
+from db import acceptance, inheritance, models, presence, pruning, queries, tokens, transitions, voters
 from db.campaign import Campaign
 from db.database import Database, retried
 from db.dialects import Now, insert_new
 from db.errors import CampaignMismatch
 from db.exports import Export, origin
 from db.names import require_name
-from db.records import UNKNOWN, CampaignRecord, Equipment
+from db.records import UNKNOWN, CampaignRecord, Equipment, Right
 from db.states import Ending, EventKind, VoterKind
 from langford.methods import Plan, PlanKey
 
@@ -166,19 +166,24 @@ class Ledger:
             token: the token that it shows to a task server; "" when it opens the ledger itself.
             equipment: what it computes with.
 
-        Raises WrongToken when the worker is registered with another token.
+        Raises WrongToken when the worker is registered with another token, and TooManyWorkers when the token has
+        no room for a new one.
         """
+        shown, idle = tokens.digest(token), list[str]()
+        if shown:
+            # Apart from the transaction that writes: what is refused holds up nobody.
+            with self.database.reading() as connection:
+                if not voters.is_known(connection, worker_id):
+                    pruning.require_room(connection, shown)
+                    idle = pruning.idle(connection, shown)
         with self.database.writing() as connection:
-            voters.enrol(
-                connection,
-                worker_id,
-                host,
-                process,
-                device_kind,
-                kernels,
-                tokens.digest(token),
-                equipment=equipment,
-            )
+            pruning.prune(connection, idle)
+            voters.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
+
+    def rights(self, shown: Collection[str]) -> list[Right]:
+        """What the bearer of some tokens may do, in all campaigns: one look-up, however many there are of both."""
+        with self.database.reading() as connection:
+            return tokens.rights(connection, shown)
 
     @retried
     def leave(self, worker_id: str, ending: Ending, token: str = "") -> None:

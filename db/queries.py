@@ -11,7 +11,7 @@ from db import nonces, waiting
 from db.dialects import Now, among
 from db.errors import NoSuchCampaign
 from db.exports import ORIGIN_PREFIX, origin
-from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Token, Voter, Worker
+from db.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker
 from db.records import AttemptRecord, CampaignRecord, Credential, LeaseHolder, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState, VoterKind
 from langford.arithmetic.limbs import exact_sum
@@ -190,17 +190,6 @@ def running(connection: Connection, campaign_id: int, worker_id: str) -> set[int
     """The running attempts of a worker at a campaign."""
     rows = connection.execute(_RUNNING, {"worker": worker_id})
     return {row.id for row in rows if row.campaign_id == campaign_id}
-
-
-_TOKENS = select(Token.digest, Token.role).where(
-    Token.campaign_id == bindparam("campaign"), Token.expires.is_(None) | (Token.expires > Now())
-)
-
-
-def tokens(connection: Connection, campaign_id: int) -> list[tuple[str, str]]:
-    """(digest, role) of the campaign's tokens that have not expired."""
-    rows = connection.execute(_TOKENS, {"campaign": campaign_id})
-    return [(row.digest, row.role) for row in rows]
 
 
 _IN_TIME = select(Attempt.id).where(

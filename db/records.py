@@ -165,6 +165,21 @@ class AttemptRecord:
 
 
 @dataclass(frozen=True)
+class Right:
+    """What a token opens.
+
+    Attributes:
+        campaign: UUID of the campaign.
+        role: what the bearer of the token may do with it.
+        token: the token itself.
+    """
+
+    campaign: str
+    role: Role
+    token: str
+
+
+@dataclass(frozen=True)
 class TokenRecord:
     """A token, as its campaign lists it; the token itself is not kept.
 

@@ -59,6 +59,11 @@ def enrol(
     return voter_id
 
 
+def is_known(connection: Connection, worker_id: str) -> bool:
+    """Whether a worker is registered."""
+    return connection.scalar(_TOKEN_OF, {"worker": worker_id}) is not None
+
+
 def require_worker(connection: Connection, worker_id: str, token: str) -> None:
     """Raises UnknownWorker, or WrongToken for a worker that enrolled with another token (their digests)."""
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
@@ -81,13 +86,15 @@ _SAME = select(Voter.id).where(
     Voter.kernels == bindparam("kernels"),
     Voter.distrusted.is_(None),
 )
+# Until this transaction ends nobody deletes it, see db.pruning.
+_KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=True)
 
 
 def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
     """The voter of this identity that is trusted; None when there is none."""
-    known = connection.scalar(_SAME.order_by(Voter.id).limit(1), identity)
+    known = connection.scalar(_KEPT, identity)
     if known is None:
         # Workers that enrol at the same moment are one voter: they lose their trust together.
         alone(connection, Purpose.MAKE_VOTER)
-        known = connection.scalar(_SAME.order_by(Voter.id).limit(1), identity)
+        known = connection.scalar(_KEPT, identity)
     return known

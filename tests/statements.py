@@ -98,6 +98,22 @@ def merged(sqlite: StatementLog, postgres: StatementLog) -> str:
     return "".join(text)
 
 
+@contextmanager
+def statements_of() -> Iterator[list[str]]:
+    """What all engines of this process execute in the block."""
+    seen: list[str] = []
+
+    def note(connection: Connection, cursor: Any, statement: str, *_: Any) -> None:
+        if not any(word in statement for word in NOT_OURS):
+            seen.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
 def name_of(operation: Callable[..., object]) -> str:
     """The name of a class, a method or a function, as a reader would write it."""
     name = operation.__qualname__

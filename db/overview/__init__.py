@@ -18,7 +18,7 @@ from db.overview.records import (
     WarningKind,
     WorkerView,
 )
-from db.overview.watch import Watch
+from db.overview.watch import Shared, Watch
 
 __all__ = [
     "ID_LENGTH",
@@ -29,6 +29,7 @@ __all__ = [
     "Parts",
     "Preempted",
     "Presence",
+    "Shared",
     "Speed",
     "Warned",
     "WarningKind",

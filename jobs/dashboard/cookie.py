@@ -19,9 +19,13 @@ SEPARATOR = "."
 
 
 def read(request: Request, encrypted: bool) -> list[str]:
-    """The tokens in the cookie of a request, newest first."""
-    tokens = request.cookies.get(_name(request, encrypted), "").split(SEPARATOR)
-    return [token for token in tokens if TOKEN.fullmatch(token)][:MOST_TOKENS]
+    """The tokens in the cookie of a request, newest first; what stands behind the first MOST_TOKENS is none."""
+    # Not request.cookies: to read thousands of other cookies would take longer than to answer the request.
+    kept = re.findall(
+        rf"(?:^|[;,]) *{_name(request, encrypted)}=([^;, ]*)", ",".join(request.headers.getlist("cookie"))
+    )
+    tokens = kept[-1].split(SEPARATOR, MOST_TOKENS)[:MOST_TOKENS] if kept else []
+    return [token for token in tokens if TOKEN.fullmatch(token)]
 
 
 def write(request: Request, response: Response, tokens: Sequence[str], encrypted: bool) -> None:

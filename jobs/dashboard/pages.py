@@ -91,12 +91,11 @@ def routes(access: Access, documents: Documents) -> list[BaseRoute]:
             return _text("there is no such file", 404)
         return known.answer(request.headers.get("if-none-match", ""))
 
-    def limited(answer: Answer) -> Answer:
+    def guarded(answer: Answer) -> Answer:
         async def respond(request: Request) -> Response:
             try:
-                access.admit(request)
                 return await answer(request)
-            except TooManyRequests as error:
+            except TooManyRequests as error:  # more tokens than requests are left
                 return _text(str(error), 429, {"Retry-After": f"{error.seconds:.2f}"})
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody hears it
@@ -113,12 +112,12 @@ def routes(access: Access, documents: Documents) -> list[BaseRoute]:
         Mount(
             "/",
             routes=[
-                Route("/", limited(index)),
-                Route("/-/log-in", limited(log_in), methods=["POST"]),
-                Route("/-/log-out", limited(log_out), methods=["POST"]),
-                Route("/-/{file}", limited(asset)),
-                Route("/{name}", limited(short)),
-                Route("/{name}/", limited(campaign)),
+                Route("/", guarded(index)),
+                Route("/-/log-in", guarded(log_in), methods=["POST"]),
+                Route("/-/log-out", guarded(log_out), methods=["POST"]),
+                Route("/-/{file}", guarded(asset)),
+                Route("/{name}", guarded(short)),
+                Route("/{name}/", guarded(campaign)),
             ],
         )
     ]

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from db import Campaign
+from db import Campaign, Ledger
+from db.records import Right
 from db.states import Role
 from jobs.dashboard import cookie
 from jobs.farm.connections import Connections, LimitedLog, Proxies
+from jobs.farm.precedence import Bearers, Precedence, Threads
 from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-MOST_ADDRESSES = 10_000
+MOST_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
+"""How many addresses are remembered, about, and the time between two looks which of them may be forgotten."""
+ORDER = {role: place for place, role in enumerate(Role)}
+T = TypeVar("T")
 
 
 class RateLimit:
@@ -30,13 +35,17 @@ class RateLimit:
         self._per_second, self._burst = per_second, burst
         # By address: requests that it may send now, and the time of its last request.
         self._allowances: dict[str, tuple[float, float]] = {}
-        self._lock = threading.Lock()
+        self._lock, self._next_look = threading.Lock(), 0.0
 
-    def wait(self, address: str) -> float:
-        """Seconds until the address may send a request; 0 when it may send this one."""
-        now = time.monotonic()
+    def wait(self, address: str, cost: float = 1.0) -> float:
+        """Seconds until the address may send a request; 0 when it may send this one.
+
+        ``cost``: how many requests this one counts as.
+        """
+        now, cost = time.monotonic(), min(cost, self._burst)
         with self._lock:
-            if len(self._allowances) > MOST_ADDRESSES:
+            if len(self._allowances) > MOST_ADDRESSES and now >= self._next_look:
+                self._next_look = now + LOOK_SECONDS
                 # An address that was silent since then has its whole burst again, like a new one.
                 full_since = now - self._burst / self._per_second
                 self._allowances = {
@@ -44,9 +53,9 @@ class RateLimit:
                 }
             allowed, last = self._allowances.get(address, (self._burst, now))
             allowed = min(self._burst, allowed + (now - last) * self._per_second)
-            accepted = allowed >= 1
-            self._allowances[address] = (allowed - accepted, now)
-            return 0.0 if accepted else (1 - allowed) / self._per_second
+            accepted = allowed >= cost
+            self._allowances[address] = (allowed - cost * accepted, now)
+            return 0.0 if accepted else (cost - allowed) / self._per_second
 
 
 class TooManyRequests(LangfordError):
@@ -62,10 +71,16 @@ class TooManyRequests(LangfordError):
 
 
 class Access:
-    """The campaigns of a server, and who may do what with them."""
+    """The campaigns of a server, and who may do what with them.
+
+    Attributes:
+        campaigns: by name.
+        log: for what operators shall know, and clients not.
+    """
 
     def __init__(
         self,
+        ledger: Ledger,
         campaigns: Mapping[str, Campaign],
         limit: RateLimit,
         connections: Connections,
@@ -74,16 +89,17 @@ class Access:
     ) -> None:
         """
         Args:
+            ledger: that of the campaigns.
             campaigns: by name, at least one.
-            limit: on the requests of an address; strangers and workers have one each.
+            limit: on the requests of an address; strangers, readers and workers have one each.
             connections: is told which of them show a token.
             log: for what operators shall know, and clients not.
             proxies: addresses of proxies, whose X-Forwarded-For is believed.
         """
         self.campaigns, self.log = campaigns, log
-        self._limit, self._connections = limit, connections
+        self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
-        self._any_campaign = next(iter(campaigns.values()))
+        self._threads, self._bearers = Threads(), Bearers()
 
     def address(self, request: Request) -> str:
         """The address by which the client of a request is limited."""
@@ -96,14 +112,19 @@ class Access:
 
     def admit(self, request: Request) -> None:
         """Count a request; raises TooManyRequests."""
-        # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
-        known = self._connections.knows(_client(request))
-        self._count(f"{self.address(request)} known" if known else self.address(request))
+        self._charge(request, self._precedence(request, self.tokens(request)))
 
-    def _count(self, who: str) -> None:
-        wait = self._limit.wait(who)
+    def _charge(self, request: Request, who: Precedence, cost: int = 1) -> None:
+        # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
+        wait = self._limit.wait(f"{self.address(request)} {who.name}", cost)
         if wait:
             raise TooManyRequests(wait)
+
+    def _precedence(self, request: Request, tokens: Sequence[str]) -> Precedence:
+        """That of a request which shows some tokens."""
+        known = self._bearers.precedence(tokens)
+        # A cookie is good for reading only.
+        return known if "authorization" in request.headers else min(known, Precedence.READER)
 
     def tokens(self, request: Request) -> list[str]:
         """The tokens that a request shows; those of a cookie count for reading only."""
@@ -121,39 +142,56 @@ class Access:
 
         Raises LedgerError and TooManyRequests.
         """
-        campaign = self.campaigns.get(name)
+        right = await self.right(request, name, tokens)
+        return None if right is None else right.role
+
+    async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
+        """The right that tokens give in a campaign, see :meth:`role`."""
         # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
         # So does the time that it takes.
-        role = await run_in_threadpool(_best_role, campaign or self._any_campaign, tokens)
-        if campaign is None or role is None:
+        rights = await self._rights(request, tokens)
+        campaign = self.campaigns.get(name)
+        if campaign is None or campaign.record.uuid not in rights:
             self.log.say(self.address(request), "a request with a wrong name or token")
             return None
-        self._vouch(request)
-        return role
+        return rights[campaign.record.uuid]
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
         """The names of the campaigns that tokens open.  Raises LedgerError and TooManyRequests."""
-
-        def names() -> list[str]:
-            return [name for name, campaign in self.campaigns.items() if _best_role(campaign, tokens)]
-
-        opened = await run_in_threadpool(names)
-        if opened:
-            self._vouch(request)
-        else:
+        rights = await self._rights(request, tokens)
+        names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
+        if not names:
             self.log.say(self.address(request), "a request with a wrong token")
-        return opened
+        return names
 
-    def _vouch(self, request: Request) -> None:
-        if not self._connections.knows(_client(request)):
-            self._connections.vouch(_client(request))
-            self._count(f"{self.address(request)} known")
+    async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function in a thread of those who send such requests."""
+        return await self._threads.call(self._precedence(request, self.tokens(request)), function, *arguments)
 
+    async def read(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function in a thread of readers, whoever sends the request."""
+        return await self._threads.call(Precedence.READER, function, *arguments)
 
-def _best_role(campaign: Campaign, tokens: Sequence[str]) -> Role | None:
-    """The largest of the roles of some tokens."""
-    roles = [role for role in map(campaign.role_of, tokens) if role]
-    return max(roles, key=list(Role).index, default=None)
+    async def _rights(self, request: Request, tokens: Sequence[str]) -> dict[str, Right]:
+        """The largest right that tokens give in each campaign of this server, by its UUID.
+
+        One look-up, but each token is charged to the address.
+        """
+        before = self._precedence(request, tokens)
+        if len(tokens) > 1:
+            self._charge(request, before, len(tokens) - 1)
+        here = {campaign.record.uuid for campaign in self.campaigns.values()}
+        found = await self._threads.call(before, self._ledger.rights, tokens)
+        rights = sorted((right for right in found if right.campaign in here), key=lambda right: ORDER[right.role])
+        largest = {right.token: right.role for right in rights}
+        for token in tokens:
+            self._bearers.note(token, largest.get(token))
+        if rights:
+            now = self._precedence(request, tokens)
+            if now > before:
+                self._charge(request, now)
+            self._connections.vouch(_client(request), now is Precedence.WORKER)
+        return {right.campaign: right for right in rights}
 
 
 def _entries(request: Request, header: str) -> list[str]:

@@ -6,8 +6,10 @@ one that has waited longest for nothing is closed; a newcomer, who may be a work
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
+import resource
 import threading
 import time
 from collections.abc import Collection
@@ -19,6 +21,8 @@ from jobs.farm.log import LOGGER, extra
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MOST_CONNECTIONS = 60_000
 LINES_PER_MINUTE = 10
+LACK_SECONDS = 60.0
+"""Time between two lines which say that there are no more files."""
 MOST_ADDRESSES = 1_000
 
 
@@ -107,7 +111,8 @@ class Connections:
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
         self._by_client: dict[tuple[str, int], Connection] = {}
-        self._known: set[tuple[str, int]] = set()
+        # Whether what comes from there goes first, by the other end of a connection that is known.
+        self._known: dict[tuple[str, int], bool] = {}
 
     def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
         """Note a new connection; returns whether another one was closed for it, or itself.
@@ -136,19 +141,26 @@ class Connections:
         self._open -= 1
         self._forget(connection)
         if client is not None:
-            self._known.discard(client)
+            self._known.pop(client, None)
             self._by_client.pop(client, None)
 
-    def vouch(self, client: tuple[str, int]) -> None:
-        """Note that a right token came from this end of a connection: it is a stranger's no more."""
+    def vouch(self, client: tuple[str, int], goes_first: bool = False) -> None:
+        """Note that a right token came from this end of a connection: it is a stranger's no more.
+
+        ``goes_first``: whether it was a worker's.
+        """
         # Now, and not with the answer: that to a dashboard may last for days.
-        self._known.add(client)
+        self._known[client] = goes_first or self.goes_first(client)
         if client in self._by_client:
             self._forget(self._by_client[client])
 
     def knows(self, client: tuple[str, int]) -> bool:
         """Whether a right token has come from this end of a connection."""
         return client in self._known
+
+    def goes_first(self, client: tuple[str, int]) -> bool:
+        """Whether a worker's token has come from this end of a connection."""
+        return self._known.get(client, False)
 
     def _forget(self, connection: Connection) -> None:
         self._strangers.pop(connection, None)
@@ -163,7 +175,7 @@ class LimitedLog:
 
     def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
         self._most, self._lock = lines_per_minute, threading.Lock()
-        self._minute, self._lines = 0, dict[str, int]()
+        self._minute, self._lines, self._next_lack = 0, dict[str, int](), 0.0
 
     def say(
         self,
@@ -179,10 +191,14 @@ class LimitedLog:
         Args:
             address: whom the line is about.
             message: the line in words.
-            error: its traceback is written too, and it is an alarm.
+            error: its traceback is written too, and it is an alarm; a lack of files is said in words instead, at
+                most once a minute.
             event, fields: see :func:`jobs.farm.log.line`.
             level: of the line without an error.
         """
+        if error is not None and lacks_files(error):
+            self._say_lack()
+            return
         with self._lock:
             minute = int(time.monotonic() // 60)
             if minute != self._minute:
@@ -194,3 +210,29 @@ class LimitedLog:
             said = f"{address or 'unknown address'}: {message}{last}"
             more = extra(event if error is None else "error", None, {"address": address, **fields})
             LOGGER.log(logging.ERROR if error else level, "%s", said, exc_info=error, extra=more)
+
+    def _say_lack(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if now < self._next_lack:
+                return
+            self._next_lack = now + LACK_SECONDS
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        message = (
+            f"this server has as many files and connections as it may (ulimit -n is {most}): others wait; raise "
+            "it, for example with `ulimit -n 65536`, and start the server again"
+        )
+        LOGGER.error("%s", message, extra=extra("no_files", None, {"most": most}))
+
+
+def lacks_files(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, is that no more files can be opened.
+
+    >>> lacks_files(OSError(errno.EMFILE, "")), lacks_files(OSError(errno.ENOENT, "")), lacks_files(None)
+    (True, False, False)
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

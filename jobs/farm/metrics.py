@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from db.overview import Overview
+from db.overview import Overview, Shared
 from jobs.farm.overviews import Overviews
 from jobs.farm.traffic import Traffic
 from langford.provenance import kernel_hash
@@ -20,6 +20,8 @@ from langford.version import __version__
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 STATES = "done", "leased", "ready", "set_aside", "recheck"
 RUNNING = "running"
+MOST_CHOICES = 64
+"""Sets of campaigns whose numbers are remembered: each token, and each set of them, opens its own."""
 
 
 class Metrics:
@@ -27,9 +29,19 @@ class Metrics:
 
     def __init__(self, overviews: Overviews, traffic: Traffic) -> None:
         self._overviews, self._traffic = overviews, traffic
+        self._texts: dict[tuple[str, ...], Shared[bytes]] = {}
 
     def text(self, names: Sequence[str]) -> bytes:
-        """The numbers of some campaigns and of the server, in the text format of Prometheus."""
+        """The numbers of some campaigns and of the server, in the text format of Prometheus, some seconds old."""
+        chosen = tuple(names)
+        shared = self._texts.get(chosen)
+        if shared is None:
+            if len(self._texts) >= MOST_CHOICES:
+                self._texts = {}
+            self._texts[chosen] = shared = Shared(lambda: self._written(chosen))
+        return shared.newest()
+
+    def _written(self, names: Sequence[str]) -> bytes:
         registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=registry)
         overviews = [self._overviews.watch(name).overview() for name in names]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from db import Campaign, Credential, Ledger
+from db import Campaign, Credential, Ledger, Standing
 from db.states import Outcome
 from jobs.farm import wire
 from jobs.farm.wire import BadMessage
@@ -22,7 +22,7 @@ class AnotherCampaign(Exception):
     """The worker holds plans and results of another campaign, which had this name before."""
 
 
-def info(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
+def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> dict[str, Any]:
     """The campaign, and how far it is."""
     return wire.info_document(
         wire.CampaignInfo(
@@ -32,7 +32,7 @@ def info(ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[
             campaign.key,
             campaign.tasks,
             campaign.work,
-            campaign.standing(),
+            standing,
             kernel_hash(),
         )
     )

@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from db import Campaign, Ledger
-from db.overview import Watch, iso, to_document
+from db import Campaign, Standing
+from db.overview import Overview, Shared, Watch, iso, to_document
 
 
 class Overviews:
-    """The overviews of the campaigns of a server: each is asked from the ledger once for all who watch."""
+    """The overviews of the campaigns of a server: each is asked from the ledger once for all who watch.
+
+    Only one is asked at a time, whoever asks for however many.
+    """
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
         """``campaigns``: by name."""
-        folders = {"the server": Path.cwd()}
-        self._watches = {name: Watch(partial(campaign.overview, folders)) for name, campaign in campaigns.items()}
+        self._folders, self._turn = {"the server": Path.cwd()}, Lock()
+        self._watches = {name: self._watching(campaign) for name, campaign in campaigns.items()}
+        self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
+        self._texts: dict[str, tuple[Overview, bytes]] = {}
+
+    def _watching(self, campaign: Campaign) -> Watch:
+        def ask() -> Overview:
+            with self._turn:
+                return campaign.overview(self._folders)
+
+        return Watch(ask)
 
     def watch(self, name: str) -> Watch:
         """What has the overview of a campaign."""
         return self._watches[name]
 
-    def status(self, ledger: Ledger, campaign: Campaign, token: str, document: Any) -> dict[str, Any]:
-        """The overview of a campaign as JSON."""
-        return to_document(self._watches[campaign.name].overview())
+    def standing(self, name: str) -> Standing:
+        """What is left to do of a campaign, some seconds old."""
+        return self._standings[name].newest()
+
+    def status(self, name: str) -> dict[str, Any]:
+        """The overview of a campaign as a document."""
+        return to_document(self._watches[name].overview())
+
+    def status_text(self, name: str) -> bytes:
+        """The same as JSON, written once for each overview."""
+        overview = self._watches[name].overview()
+        known, text = self._texts.get(name, (None, b""))
+        if known is not overview:
+            document = to_document(overview)
+            text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+            self._texts[name] = overview, text
+        return text
 
     def listed(self, campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
         """Some campaigns as JSON, each in a few words."""

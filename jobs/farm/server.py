@@ -25,33 +25,45 @@ of the dashboard, see :mod:`jobs.dashboard.pages`.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from db import Campaign, Ledger
-from db.errors import LedgerBusy, LedgerError, NoSuchCampaign, UnknownWorker, WorkerDistrusted, WrongToken
+from db.errors import (
+    LedgerBusy,
+    LedgerError,
+    NoSuchCampaign,
+    TooManyWorkers,
+    UnknownWorker,
+    WorkerDistrusted,
+    WrongToken,
+)
+from db.records import Right
 from db.states import Role
+from db.tokens import digest
 from jobs.dashboard import pages
 from jobs.dashboard.documents import Documents
-from jobs.farm import operations
+from jobs.farm import bodies, operations
 from jobs.farm.access import Access, RateLimit, TooManyRequests
+from jobs.farm.admission import Admitted
+from jobs.farm.bodies import Bounds, TooLarge
 from jobs.farm.connections import Connections, LimitedLog
 from jobs.farm.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.overviews import Overviews
-from jobs.farm.streams import NoMoreStreams, Streams
+from jobs.farm.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.traffic import Counted, Traffic, paths_of
 from jobs.farm.wire import BadMessage
 
-LARGEST_BODY = 4 * 2**20
+LARGEST_BODY = bodies.RESULTS.size
+FULL_SECONDS = 60
+"""When a worker may ask again whose token has as many as it may have."""
 
 NO_CAMPAIGN = "this token opens no campaign here: check it"
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -73,7 +85,7 @@ def application(
     Args:
         ledger: where the campaigns are.
         names: of the campaigns, at least one.
-        limit: on the requests of an address; strangers and workers have one each.
+        limit: on the requests of an address; strangers, readers and workers have one each.
         connections: is told which of them show a token.
         log: for what operators shall know, and clients not.
         proxies: addresses of proxies, whose X-Forwarded-For is believed.
@@ -85,7 +97,7 @@ def application(
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     log = log or LimitedLog()
-    access = Access(campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
+    access = Access(ledger, campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
     overviews, streams, documents = overviews or Overviews(campaigns), streams or Streams(log), Documents()
     traffic = traffic or Traffic()
     metrics = Metrics(overviews, traffic)
@@ -94,7 +106,6 @@ def application(
         async def respond(request: Request) -> Response:
             address = access.address(request)
             try:
-                access.admit(request)
                 return await handle(request)
             except Refused as refused:
                 return refused.answer
@@ -102,8 +113,10 @@ def application(
                 return _error(429, str(error), {"Retry-After": f"{error.seconds:.2f}"})
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody hears it
-            except TooLarge:
-                return _error(413, f"a request may have {LARGEST_BODY} bytes: send less at a time")
+            except TooManyWorkers as error:
+                return _error(429, str(error), {"Retry-After": str(FULL_SECONDS)})
+            except TooLarge as error:
+                return _error(413, str(error))
             except BadMessage as error:
                 return _error(400, str(error))
             except (WorkerDistrusted, WrongToken) as error:
@@ -123,72 +136,91 @@ def application(
 
         return respond
 
-    async def authorized(request: Request, role: Role) -> tuple[Campaign, list[str]]:
-        """The campaign of a request, and the tokens shown with it; raises Refused."""
+    async def authorized(request: Request, role: Role) -> tuple[Campaign, Right]:
+        """The campaign of a request, and what its tokens give there; raises Refused."""
         name, tokens = request.path_params["name"], _tokens(access, request)
-        bearer = await access.role(request, name, tokens)
-        if bearer is None:
+        right = await access.right(request, name, tokens)
+        if right is None:
             raise Refused(_error(403, "no campaign here has this name and this token: check both"))
-        if not bearer.includes(role):
-            raise Refused(_error(403, f"this needs a token of role {role}, yours is {bearer}: ask for another one"))
-        return campaigns[name], tokens
+        if not right.role.includes(role):
+            message = f"this needs a token of role {role}, yours is {right.role}: ask for another one"
+            raise Refused(_error(403, message))
+        return campaigns[name], right
 
-    def answer(role: Role, operation: operations.Operation) -> Callable[[Request], Awaitable[Response]]:
+    def answer(
+        role: Role, operation: operations.Operation, bounds: Bounds
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
-            campaign, tokens = await authorized(request, role)
-            document = await _document(request)
-            done = await run_in_threadpool(operation, ledger, campaign, tokens[0], document)
-            return JSONResponse(done, headers=PRIVATE)
+            campaign, right = await authorized(request, role)
+            body = await bounds.read(request)
+            return _private(
+                await access.work(request, lambda: operation(ledger, campaign, right.token, bounds.parse(body)))
+            )
 
         return guarded(handle)
 
-    async def listed(request: Request) -> Response:
+    async def described(request: Request) -> Response:
+        campaign, right = await authorized(request, Role.READER)
+        if right.role is Role.READER:
+            return _private(
+                await access.read(lambda: operations.info(ledger, campaign, overviews.standing(campaign.name)))
+            )
+        # A worker sees at once that nothing is left to do.
+        return _private(await access.work(request, lambda: operations.info(ledger, campaign, campaign.standing())))
+
+    async def status(request: Request) -> Response:
+        campaign, _ = await authorized(request, Role.READER)
+        text = await access.read(overviews.status_text, campaign.name)
+        return Response(text, headers=PRIVATE, media_type="application/json")
+
+    async def opened(request: Request) -> list[str]:
+        """The campaigns that the tokens of a request open, at least one; raises Refused."""
         names = await access.opened(request, _tokens(access, request))
         if not names:
             raise Refused(_error(403, NO_CAMPAIGN))
-        chosen = [campaigns[name] for name in names]
-        return JSONResponse(await run_in_threadpool(overviews.listed, chosen), headers=PRIVATE)
+        return names
+
+    async def listed(request: Request) -> Response:
+        chosen = [campaigns[name] for name in await opened(request)]
+        return _private(await access.read(overviews.listed, chosen))
 
     async def measured(request: Request) -> Response:
-        names = await access.opened(request, _tokens(access, request))
-        if not names:
-            raise Refused(_error(403, NO_CAMPAIGN))
-        text = await run_in_threadpool(metrics.text, names)
+        text = await access.read(metrics.text, await opened(request))
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
     async def stream(request: Request) -> Response:
-        campaign, tokens = await authorized(request, Role.READER)
-
-        def compute() -> Any:
-            return overviews.status(ledger, campaign, "", None)
+        campaign, right = await authorized(request, Role.READER)
 
         async def allowed() -> bool:
-            return await access.role(request, campaign.name, tokens) is not None
+            return await access.role(request, campaign.name, [right.token]) is not None
 
-        return await streams.answer(campaign.name, compute, allowed, documents.version)
+        listener = Listener(access.address(request), digest(right.token), allowed)
+        return await streams.answer(
+            campaign.name, lambda: overviews.status(campaign.name), listener, documents.version
+        )
 
-    def route(path: str, method: str, role: Role, operation: operations.Operation) -> Route:
-        return Route("/campaigns/{name}" + path, answer(role, operation), methods=[method])
+    def route(path: str, role: Role, operation: operations.Operation, bounds: Bounds = bodies.MESSAGE) -> Route:
+        return Route("/campaigns/{name}" + path, answer(role, operation, bounds), methods=["POST"])
 
     routes = [
         Route("/metrics", guarded(measured), methods=["GET"]),
         Route("/campaigns", guarded(listed), methods=["GET"]),
         Route("/campaigns/{name}/stream", guarded(stream), methods=["GET"]),
-        route("", "GET", Role.READER, operations.info),
-        route("/status", "GET", Role.READER, overviews.status),
-        route("/workers", "POST", Role.WORKER, operations.enrol),
-        route("/departures", "POST", Role.WORKER, operations.leave),
-        route("/leases", "POST", Role.WORKER, operations.lease),
-        route("/renewals", "POST", Role.WORKER, operations.renew),
-        route("/releases", "POST", Role.WORKER, operations.release),
-        route("/failures", "POST", Role.WORKER, operations.fail),
-        route("/deaths", "POST", Role.WORKER, operations.die),
-        route("/results", "POST", Role.WORKER, operations.deliver),
-        route("/retries", "POST", Role.ADMIN, operations.retry),
+        Route("/campaigns/{name}", guarded(described), methods=["GET"]),
+        Route("/campaigns/{name}/status", guarded(status), methods=["GET"]),
+        route("/workers", Role.WORKER, operations.enrol),
+        route("/departures", Role.WORKER, operations.leave),
+        route("/leases", Role.WORKER, operations.lease, bodies.HELD),
+        route("/renewals", Role.WORKER, operations.renew, bodies.ATTEMPTS),
+        route("/releases", Role.WORKER, operations.release, bodies.ATTEMPTS),
+        route("/failures", Role.WORKER, operations.fail),
+        route("/deaths", Role.WORKER, operations.die),
+        route("/results", Role.WORKER, operations.deliver, bodies.RESULTS),
+        route("/retries", Role.ADMIN, operations.retry),
         *pages.routes(access, documents),
     ]
     counted = Middleware(Counted, traffic=traffic, log=log, address_of=access.address, paths=paths_of(routes))
-    return Starlette(routes=routes, middleware=[counted])
+    return Starlette(routes=routes, middleware=[counted, Middleware(Admitted, access=access)])
 
 
 class Refused(Exception):
@@ -203,10 +235,6 @@ class Refused(Exception):
         self.answer = answer
 
 
-class TooLarge(Exception):
-    """The body of a request is too large."""
-
-
 def _tokens(access: Access, request: Request) -> list[str]:
     """The tokens that a request shows, at least one; raises Refused."""
     tokens = access.tokens(request)
@@ -215,18 +243,8 @@ def _tokens(access: Access, request: Request) -> list[str]:
     return tokens
 
 
-async def _document(request: Request) -> Any:
-    if request.method == "GET":
-        return None
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_BODY:
-            raise TooLarge
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise BadMessage(f"the body is not JSON ({error})") from error
+def _private(document: Any) -> Response:
+    return JSONResponse(document, headers=PRIVATE)
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

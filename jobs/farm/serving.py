@@ -1,4 +1,4 @@
-"""The task server on a network, with limits on what strangers can hold: connections, time and lines of its log."""
+"""The task server on a network: its event loop, its files, and its end."""
 
 from __future__ import annotations
 
@@ -8,117 +8,27 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from jobs.farm.connections import Connections, LimitedLog, network_of
+from jobs.farm.connections import Connections, LimitedLog
+from jobs.farm.listening import BACKLOG
+from jobs.farm.protocol import LONGEST_HEADERS, GuardedProtocol
+from jobs.farm.protocol import Serving as Serving
 from jobs.farm.streams import Streams
+from jobs.farm.turns import Turns
 
-HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS, HANDSHAKE_SECONDS = 10.0, 60.0, 30.0, 10.0
-LONGEST_HEADERS = 16 * 1024
+HANDSHAKE_SECONDS = 10.0
+ACCEPTED_AT_ONCE = 2
+"""Connections that are taken in one round of the event loop: workers wait for no more of them."""
+SWITCH_SECONDS = 0.001
+"""How long a thread computes while the event loop waits to go on."""
 MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
-
-
-@dataclass(frozen=True)
-class Serving:
-    """How a server speaks, and how long it waits.
-
-    Attributes:
-        certificate: file with a TLS certificate chain; None: without TLS.
-        key: file with its private key.
-        header_seconds: time for the headers of a request, from the start of a connection on.
-        body_seconds: time for the body of a request.
-        taking_seconds: time for the other end to take what waits for it; a computer that was closed takes nothing.
-    """
-
-    certificate: str | None = None
-    key: str | None = None
-    header_seconds: float = HEADER_SECONDS
-    body_seconds: float = BODY_SECONDS
-    taking_seconds: float = TAKING_SECONDS
-
-
-class GuardedProtocol(H11Protocol):
-    """HTTP on one connection, which ends when a request takes too long to arrive.
-
-    Attributes:
-        address: of the other end.
-    """
-
-    address = ""
-
-    def __init__(
-        self, *arguments: Any, connections: Connections, log: LimitedLog, serving: Serving, **options: Any
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._guard, self._log, self._serving = connections, log, serving
-        self._timer: asyncio.TimerHandle | None = None
-        self._taking: asyncio.TimerHandle | None = None
-        self._awaited: object = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a whole request has arrived that is not answered yet."""
-        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
-
-    def abort(self) -> None:
-        """Close the connection at once."""
-        self.transport.abort()
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(transport)
-        self.address = network_of(self.client[0] if self.client else "")
-        if self._guard.opened(self, self.client):
-            self._log.say(self.address, "too many connections without a token: the oldest is closed")
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._wait()
-
-    def pause_writing(self) -> None:
-        """The other end takes less than it gets: it has some time to take more."""
-        super().pause_writing()
-        self._taking = self.loop.call_later(self._serving.taking_seconds, self.abort)
-
-    def resume_writing(self) -> None:
-        self._stop_taking()
-        super().resume_writing()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        self._stop_taking()
-        self._guard.closed(self, self.client)
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        """Start the time of what shall arrive next, unless it runs: the headers of a request, or its body."""
-        awaited = self.conn.their_state
-        if awaited is self._awaited:
-            return
-        self._stop_waiting()
-        seconds = {h11.IDLE: self._serving.header_seconds, h11.SEND_BODY: self._serving.body_seconds}
-        if awaited in seconds and not self.transport.is_closing():
-            self._awaited = awaited
-            self._timer = self.loop.call_later(seconds[awaited], self.abort)
-
-    def _stop_waiting(self) -> None:
-        self._awaited = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _stop_taking(self) -> None:
-        if self._taking is not None:
-            self._taking.cancel()
-            self._taking = None
+THIS_SERVER = "this server"
 
 
 class Server(uvicorn.Server):
@@ -130,6 +40,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(BACKLOG)
         # From now on signals come to this server; an earlier one did not.
         self.should_exit = self.should_exit or self._stopping()
 
@@ -170,8 +82,9 @@ def serve(
     """
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
-        GuardedProtocol, connections=connections, log=log, serving=serving
+        GuardedProtocol, connections=connections, log=log, serving=serving, turns=Turns()
     )
+    sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         application,
         ssl_certfile=serving.certificate,
@@ -182,6 +95,7 @@ def serve(
         log_config=None,
         log_level="error",
         access_log=False,
+        backlog=ACCEPTED_AT_ONCE,  # asyncio has one number for both; those who wait to be taken are more
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=5,
@@ -189,7 +103,7 @@ def serve(
     server = Server(config, streams, stopping)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
         runner.get_loop().set_exception_handler(
-            lambda loop, context: log.say("this server", str(context.get("message")), context.get("exception"))
+            lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))
         )
         runner.run(server.serve(sockets=[listener]))
     if not server.started:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
+import anyio.to_thread
+from anyio import CapacityLimiter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -24,8 +27,10 @@ LARGEST_SHARE = 0.04
 """Of one core's time, for the statuses of a campaign: where one takes long, they come more rarely."""
 LONGEST_PAUSE = 60.0
 ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
-MOST_STREAMS = 256
+MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 192
 ALIVE = b"event: alive\ndata:\n\n"
+CROWDED = b"event: crowded\ndata:\n\n"
+"""The last event of a stream that gave way to a newer one."""
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -35,6 +40,21 @@ HEADERS = {
 Allowed = Callable[[], Awaitable[bool]]
 
 
+@dataclass(frozen=True)
+class Listener:
+    """Who asks for a stream.
+
+    Attributes:
+        address: of the client.
+        bearer: digest of the token that opens the campaign.
+        allowed: whether it still has the right to listen.
+    """
+
+    address: str
+    bearer: str
+    allowed: Allowed
+
+
 class NoMoreStreams(LangfordError):
     """The server ends, or as many listen already as may."""
 
@@ -42,13 +62,14 @@ class NoMoreStreams(LangfordError):
 class Broadcast:
     """The statuses of one campaign, as events."""
 
-    def __init__(self, compute: Callable[[], dict[str, Any]], every: float) -> None:
+    def __init__(self, compute: Callable[[], dict[str, Any]], every: float, threads: CapacityLimiter) -> None:
         """
         Args:
             compute: makes a status; it is called in a thread, once at a time.
             every: seconds from one status to the next, at least.
+            threads: in which statuses are made.
         """
-        self._compute, self._every, self._lock = compute, every, asyncio.Lock()
+        self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
         self._number = 0
         self._outcome: tuple[bytes, Exception | None] = b"", None
         # Until when the newest status is new enough, by time.monotonic.
@@ -73,7 +94,7 @@ class Broadcast:
         await asyncio.sleep(self._due - time.monotonic())
         began = time.monotonic()
         self._due = began + self._every
-        outcome = await run_in_threadpool(self._computed)
+        outcome = await anyio.to_thread.run_sync(self._computed, limiter=self._threads)
         if outcome != self._outcome:  # the same status again is no news
             self._number, self._outcome = self._number + 1, outcome
         ended = time.monotonic()
@@ -88,63 +109,129 @@ class Broadcast:
 
 
 class Streams:
-    """All streams of a server."""
+    """All streams of a server.
 
-    def __init__(self, log: LimitedLog, most: int = MOST_STREAMS, every: float = EVERY_SECONDS) -> None:
+    Attributes:
+        log: for what ends a stream.
+        closing: is set when all streams end.
+    """
+
+    def __init__(
+        self,
+        log: LimitedLog,
+        most: int = MOST_STREAMS,
+        every: float = EVERY_SECONDS,
+        of_a_token: int = MOST_OF_A_TOKEN,
+        of_an_address: int = MOST_OF_AN_ADDRESS,
+    ) -> None:
         """
         Args:
             log: for what ends a stream.
             most: how many may be open.
             every: seconds from one status to the next, at least.
+            of_a_token: how many of them with one token; a further one takes the place of the oldest.
+            of_an_address: how many of them from one address; a further one takes the place of the oldest of the
+                token that has the most of them.
         """
         self.log, self._most, self._every = log, most, every
-        self.closing, self.open = asyncio.Event(), 0
+        self._most_of_a_token, self._most_of_an_address = of_a_token, of_an_address
+        self.closing = asyncio.Event()
+        # Ordered by their age.
+        self._open: dict[Stream, None] = {}
         self._broadcasts: dict[str, Broadcast] = {}
+        self._threads = CapacityLimiter(1)
+
+    @property
+    def open(self) -> int:
+        """How many are open."""
+        return len(self._open)
 
     def close(self) -> None:
         """End all streams, and open no more."""
         self.closing.set()
 
     async def answer(
-        self, name: str, compute: Callable[[], dict[str, Any]], allowed: Allowed, version: str
+        self, name: str, compute: Callable[[], dict[str, Any]], listener: Listener, version: str
     ) -> Response:
         """A stream of a campaign.  Raises NoMoreStreams, and what computing the first status raises.
 
         Args:
             name: of the campaign.
             compute: makes its status.
-            allowed: whether the listener still has the right to listen.
+            listener: who asks for it.
             version: of the server's pages.
         """
-        if self.closing.is_set() or self.open >= self._most:
-            raise NoMoreStreams("no further stream is opened now: ask for the status from time to time")
-        broadcast = self._broadcasts.setdefault(name, Broadcast(compute, self._every))
+        self._require_room(listener)
+        broadcast = self._broadcasts.setdefault(name, Broadcast(compute, self._every, self._threads))
         number, event = await broadcast.newer(0)
+        self._require_room(listener)
         hello = f"event: version\ndata: {version}\n\n".encode()
-        return Stream(self, broadcast, number, hello + event, allowed)
+        return Stream(self, broadcast, number, hello + event, listener)
+
+    def enter(self, stream: Stream) -> None:
+        """Count a stream that begins; another one gives way to it where its token or its address has too many."""
+        leaving = self._giving_way(stream.listener)
+        if leaving is not None:
+            self.leave(leaving)
+            leaving.give_way()
+        self._open[stream] = None
+
+    def leave(self, stream: Stream) -> None:
+        """Count a stream no more."""
+        self._open.pop(stream, None)
+
+    def _require_room(self, listener: Listener) -> None:
+        full = self.open >= self._most and self._giving_way(listener) is None
+        if self.closing.is_set() or full:
+            raise NoMoreStreams("no further stream is opened now: ask for the status from time to time")
+
+    def _giving_way(self, listener: Listener) -> Stream | None:
+        """The stream that would end for a new one; None while there is room beside it."""
+        of_the_token = [stream for stream in self._open if stream.listener.bearer == listener.bearer]
+        if len(of_the_token) >= self._most_of_a_token:
+            return of_the_token[0]
+        here = [stream for stream in self._open if stream.listener.address == listener.address]
+        if len(here) < self._most_of_an_address:
+            return None
+        [(bearer, _)] = Counter(stream.listener.bearer for stream in here).most_common(1)
+        return next(stream for stream in here if stream.listener.bearer == bearer)
 
 
 class Stream(Response):
-    """The events of one listener, until it or the server ends, or it loses its right to listen."""
+    """The events of one listener, until it or the server ends, it gives way, or loses its right to listen.
+
+    Attributes:
+        listener: who listens.
+    """
 
     media_type = "text/event-stream"
 
-    def __init__(self, streams: Streams, broadcast: Broadcast, number: int, first: bytes, allowed: Allowed) -> None:
+    def __init__(
+        self, streams: Streams, broadcast: Broadcast, number: int, first: bytes, listener: Listener
+    ) -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
-        self._streams, self._broadcast, self._allowed = streams, broadcast, allowed
+        self.listener, self._streams, self._broadcast = listener, streams, broadcast
+        self._crowded = asyncio.Event()
         self._number, self._first = number, first
         self._checked = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] != "HEAD":
-            self._streams.open += 1
+            self._streams.enter(self)
+            ends = _hung_up(receive), self._streams.closing.wait(), self._crowded.wait()
             try:
-                await self._first_to_end(self._events(send), _hung_up(receive), self._streams.closing.wait())
+                await self._first_to_end(self._events(send), *ends)
             finally:
-                self._streams.open -= 1
+                self._streams.leave(self)
+            if self._crowded.is_set():
+                await send({"type": "http.response.body", "body": CROWDED, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def give_way(self) -> None:
+        """End, and say why."""
+        self._crowded.set()
 
     async def _first_to_end(self, *parts: Awaitable[object]) -> None:
         tasks = [asyncio.ensure_future(part) for part in parts]
@@ -177,7 +264,7 @@ class Stream(Response):
         if time.monotonic() < self._checked + ALLOWED_SECONDS:
             return True
         self._checked = time.monotonic()
-        return await self._allowed()
+        return await self.listener.allowed()
 
 
 async def _hung_up(receive: Receive) -> None:

@@ -6,13 +6,15 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
+from jobs.farm.streams import MOST_OF_A_TOKEN
 from tests.browsers import browser, tab
 from tests.integration.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.ports import free_port
@@ -144,6 +146,27 @@ def test_a_page_in_the_background_holds_no_connection(long_farm: WatchedFarm, br
         with page.expect_response(lambda response: response.url.endswith("/stream")):
             page.evaluate(turn, False)
         live(page)
+        assert watching.errors == []
+
+
+def test_a_page_that_gave_way_asks_from_time_to_time(long_farm: WatchedFarm, browser: Browser) -> None:
+    """It takes no stream back from the page that has it now."""
+    with tab(browser) as watching:
+        page = watching.page
+        token = long_farm.reader()
+        log_in(page, long_farm.url, token)
+        live(page)
+        streams: list[str] = []
+        page.on("request", lambda request: streams.append(request.url) if request.url.endswith("/stream") else None)
+        url, headers = f"{long_farm.url}campaigns/{NAME}/stream", {"Authorization": f"Bearer {token}"}
+        with (
+            ExitStack() as opened,
+            page.expect_response(lambda answer: answer.url.endswith("/status"), timeout=60_000),
+        ):
+            for _ in range(MOST_OF_A_TOKEN):
+                opened.enter_context(httpx.stream("GET", url, headers=headers))
+        live(page)
+        assert streams == []
         assert watching.errors == []
 
 

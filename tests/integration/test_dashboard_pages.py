@@ -25,7 +25,7 @@ from jobs.dashboard import pages
 from jobs.dashboard.documents import Documents
 from jobs.farm.access import Access, RateLimit
 from jobs.farm.connections import Connections, LimitedLog
-from jobs.farm.streams import Streams
+from jobs.farm.streams import Listener, Streams
 from tests import statuses
 from tests.browsers import WIDTHS, Tab, browser, tab
 from tests.campaigns import KEY, PLAN
@@ -49,7 +49,7 @@ class Site:
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()
         log, self.documents = LimitedLog(), Documents()
-        self.access, self.streams = Access(campaigns, RateLimit(), Connections(), log), Streams(log)
+        self.access, self.streams = Access(self.ledger, campaigns, RateLimit(), Connections(), log), Streams(log)
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         api = [Route("/campaigns", self._index), Route("/campaigns/{name}/stream", self._stream)]
@@ -77,7 +77,9 @@ class Site:
 
         name = request.path_params["name"]
         assert await self.access.role(request, name, self.access.tokens(request))
-        return await self.streams.answer(name, lambda: self._status(name), allowed, self.documents.version)
+        return await self.streams.answer(
+            name, lambda: self._status(name), Listener("", "", allowed), self.documents.version
+        )
 
     def close(self) -> None:
         self._server.should_exit = True

@@ -17,6 +17,7 @@ import pytest
 
 from db.states import Role
 from jobs.farm.connections import STRANGERS_PER_ADDRESS
+from jobs.farm.streams import MOST_OF_A_TOKEN, MOST_STREAMS
 from tests.command_line import ENVIRONMENT
 from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm
 from tests.ports import free_port
@@ -30,17 +31,15 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 
 
 class Dashboards:
-    """Connections that listen to the stream of a farm's campaign."""
+    """Connections that listen to the stream of a farm's campaign, all with one token or some with each."""
 
-    def __init__(self, farm: Farm, number: int) -> None:
-        token = farm.campaign.new_token(Role.READER)
-        request = (
-            f"GET /campaigns/{NAME}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
-        )
-        self.open = []
-        for _ in range(number):
+    def __init__(self, farm: Farm, number: int, with_each: int = MOST_OF_A_TOKEN) -> None:
+        self.open: list[socket.socket] = []
+        for place in range(number):
+            if place % with_each == 0:
+                shown = f"Authorization: Bearer {farm.campaign.new_token(Role.READER)}"
             connection = socket.create_connection(("127.0.0.1", farm.port), 30)
-            connection.sendall(request)
+            connection.sendall(f"GET /campaigns/{NAME}/stream HTTP/1.1\r\nHost: x\r\n{shown}\r\n\r\n".encode())
             self.open.append(connection)
             self.next_status(connection)
 
@@ -103,6 +102,25 @@ def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
             stranger.setblocking(False)
             with pytest.raises(BlockingIOError):
                 stranger.recv(1)
+
+
+def test_one_reader_leaves_streams_for_others(farm: Farm) -> None:
+    """Whoever opens more than all there are with one token ends its own, the oldest first."""
+    with ExitStack() as opened:
+        colleague = Dashboards(farm, 3)
+        opened.callback(colleague.close)
+        greedy = Dashboards(farm, MOST_STREAMS + 10, with_each=MOST_STREAMS + 10)
+        opened.callback(greedy.close)
+        gave_way, left = greedy.open[:-MOST_OF_A_TOKEN], greedy.open[-MOST_OF_A_TOKEN:]
+        for connection in gave_way:
+            rest = b""
+            while not rest.endswith(b"0\r\n\r\n"):
+                rest += connection.recv(65_536)
+            assert b"event: crowded\ndata:\n\n" in rest
+        latecomer = Dashboards(farm, 2)
+        opened.callback(latecomer.close)
+        for connection in (*colleague.open, left[0], left[-1], *latecomer.open):
+            colleague.next_status(connection)
 
 
 ENDLESS = """

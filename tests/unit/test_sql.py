@@ -14,12 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from db import Campaign, Database, Delivery, Export, Ledger, Promise, copying, events, notices
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.events import EventReader, LatestEvents
 from db.leases import COPY_SECONDS
 from db.leasing import LeasedTasks
+from db.models import Worker
 from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
 from langford.result import Evaluation
 from tests.campaigns import (
@@ -70,6 +72,10 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
     assert call(campaign.revoke_token, 10**6) is False
     assert call(campaign.role_of, token) is Role.WORKER
+    assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
+    call(ledger.enrol, "idle", "host-a", "1", token=token)
+    age_workers(ledger)
+    call(ledger.enrol, "next", "host-a", "1", token=token)
     assert call(campaign.revoke_tokens) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)
@@ -85,6 +91,12 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert left_out == []
     call(campaign.delete, exported)
     ledger.close()
+
+
+def age_workers(ledger: Ledger) -> None:
+    """As if nobody had been seen for two hours."""
+    with ledger.database.writing() as connection:
+        connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
 
 
 def life_of_notices(log: StatementLog, campaign: Campaign) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from db.errors import LedgerBusy
 from jobs.farm.connections import LimitedLog
+from jobs.farm.streams import Listener as Client
 from jobs.farm.streams import NoMoreStreams, Streams
 
 EVERY = 0.05
@@ -41,15 +42,16 @@ class Computed:
 class Listener:
     """One client of a stream, in this process."""
 
-    def __init__(self, pause: float = 0.0) -> None:
-        self.pause, self.heard, self.ended = pause, list[str](), False
+    def __init__(self, pause: float = 0.0, bearer: str = "t", address: str = "a") -> None:
+        self.pause, self.heard, self.ended, self.crowded = pause, list[str](), False, False
+        self.bearer, self.address = bearer, address
         self.gone = asyncio.Event()
 
     async def listen(self, streams: Streams, computed: Callable[[], dict[str, Any]]) -> None:
         async def is_allowed() -> bool:
             return True
 
-        response = await streams.answer("seven", computed, is_allowed, "1")
+        response = await streams.answer("seven", computed, Client(self.address, self.bearer, is_allowed), "1")
         await response({"type": "http", "method": "GET"}, self._receive, self._send)
 
     async def _receive(self) -> dict[str, Any]:
@@ -61,10 +63,11 @@ class Listener:
         text = message.get("body", b"").decode()
         self.heard += [line for line in text.splitlines() if line.startswith("data: {")]
         self.ended = self.ended or message.get("more_body") is False
+        self.crowded = self.crowded or text == "event: crowded\ndata:\n\n"
 
 
 def streams(most: int = 100) -> Streams:
-    return Streams(LimitedLog(), most, EVERY)
+    return Streams(LimitedLog(), most, EVERY, of_a_token=1_000)
 
 
 def test_each_status_is_computed_once_for_all() -> None:
@@ -226,5 +229,51 @@ def test_too_many_and_too_late() -> None:
         await asyncio.gather(*tasks)
         with pytest.raises(NoMoreStreams):
             await Listener().listen(opened, computed)
+
+    asyncio.run(run())
+
+
+async def listening(opened: Streams, computed: Computed, *listeners: Listener) -> list[asyncio.Task[None]]:
+    """Let some listen, one after the other."""
+    tasks = []
+    for one in listeners:
+        tasks.append(asyncio.create_task(one.listen(opened, computed)))
+        while not one.heard:
+            await asyncio.sleep(0.001)
+    return tasks
+
+
+def test_the_oldest_of_a_token_gives_way() -> None:
+    async def run() -> None:
+        opened, computed = Streams(LimitedLog(), 5, EVERY, of_a_token=3), Computed()
+        other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
+        tasks = await listening(opened, computed, other, *tabs)
+        await asyncio.gather(tasks[1], tasks[2])
+        assert [one.crowded for one in (other, *tabs)] == [False, True, True, False, False, False]
+        assert [one.ended for one in (other, *tabs)] == [False, True, True, False, False, False]
+        assert opened.open == 4
+        more = await listening(opened, computed, Listener(bearer="third"))
+        with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
+            await Listener(bearer="fourth").listen(opened, computed)
+        more += await listening(opened, computed, Listener())  # in the place of its own oldest one
+        assert opened.open == 5
+        opened.close()
+        await asyncio.gather(*tasks, *more)
+        assert opened.open == 0
+
+    asyncio.run(run())
+
+
+def test_the_greediest_of_an_address_gives_way() -> None:
+    async def run() -> None:
+        opened, computed = Streams(LimitedLog(), 50, EVERY, of_a_token=3, of_an_address=5), Computed()
+        elsewhere = Listener(address="elsewhere")
+        few, many = [Listener(bearer="few") for _ in range(2)], [Listener(bearer="many") for _ in range(3)]
+        tasks = await listening(opened, computed, elsewhere, *few, *many)
+        tasks += await listening(opened, computed, Listener(bearer="new"))
+        await tasks[3]
+        assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
+        opened.close()
+        await asyncio.gather(*tasks)
 
     asyncio.run(run())

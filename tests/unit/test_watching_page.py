@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import logging
 import re
@@ -73,6 +74,7 @@ def test_the_page_has_every_event_with_its_fields(
     limited = LimitedLog()
     limited.say("192.0.2.1", "noise")
     limited.say("192.0.2.1", "an error", ValueError("no"))
+    limited.say("192.0.2.1", "an error", OSError(errno.EMFILE, "no"))
     documents = said(caplog)
     assert all(set(document) >= COMMON for document in documents.values())
     fields = {event: set(document) - COMMON for event, document in documents.items()}

@@ -7,6 +7,7 @@ const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30000;
 const LONGEST_SILENCE = 30000;
 const HIDDEN_POLL = 60000;
+const CROWDED_POLL = 10000;
 
 export const ROOT = new URL("..", import.meta.url);
 
@@ -118,6 +119,7 @@ export function follow(name, show) {
 
   function close() {
     clearTimeout(watchdog);
+    clearInterval(poll);
     source?.close();
     source = null;
   }
@@ -134,14 +136,19 @@ export function follow(name, show) {
   }
 
   function open() {
-    close();
     if (document.hidden) {
       return;
     }
+    close();
     watchdog = setTimeout(lose, LONGEST_SILENCE);
     source = new EventSource(new URL(`${path}/stream`, ROOT));
     source.addEventListener("error", lose);
     source.addEventListener("alive", heard);
+    source.addEventListener("crowded", () => {
+      // A newer page has the stream of this one: to connect again would take that of another page.
+      close();
+      poll = setInterval(async () => await look() || lose(), CROWDED_POLL);
+    });
     source.addEventListener("version", (event) => {
       if (event.data !== version) {
         location.reload(); // the server was upgraded
@@ -159,13 +166,13 @@ export function follow(name, show) {
       connection.heard();
       show(answer.body);
     }
+    return answer?.status === 200;
   }
 
   // Browsers open few connections to one server: pages in the background hold none.
   function turn() {
-    clearInterval(poll);
+    close();
     if (document.hidden) {
-      close();
       poll = setInterval(look, HIDDEN_POLL);
       if (!watched) {
         look();
