@@ -109,6 +109,10 @@ P WHERE attempt.id = told.id;
   ORDER BY result.task_index;
 
 -- copying._batches
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+  FROM campaign
+  ORDER BY campaign.id;
   SELECT ledger.uuid, ledger.created FROM ledger ORDER BY ledger.uuid;
   SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
     voter.distrusted
@@ -146,12 +150,6 @@ P WHERE attempt.id = told.id;
     witness.evaluated, witness.seconds, witness.provenance, witness.accepted, witness.lot
   FROM witness
   ORDER BY witness.id;
-
--- copying._batches, queries.campaigns
-  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
-  FROM campaign
-  ORDER BY campaign.id;
 
 -- copying._copy_table
   INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
@@ -349,8 +347,8 @@ P SELECT pg_advisory_xact_lock(:pg_advisory_xact_lock) AS pg_advisory_xact_lock_
 
 -- dialects.close_to_writers
 P LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
-P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 P LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 
 -- dialects.update_statistics
 P ANALYZE task;
@@ -411,6 +409,11 @@ P ANALYZE task;
 
 -- gathering.overview
   SELECT campaign.name, NOW AS now FROM campaign WHERE campaign.id = :campaign;
+
+-- inheritance.draw
+  UPDATE result
+  SET lot=:lot
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
 
 -- leases.claim
   UPDATE task
@@ -511,6 +514,39 @@ P ANALYZE task;
   WHERE worker.id = :worker AND worker.ended IS NULL
   AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL));
 
+-- pruning.idle
+  SELECT worker.id
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
+  LIMIT :param;
+
+-- pruning.prune
+S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
+P SELECT worker.id, worker.voter_id
+P FROM worker
+P WHERE (worker.id IN :workers)
+P ORDER BY worker.id
+P FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM worker
+  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
+S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
+P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM voter
+  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
+  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
+
+-- pruning.require_room
+  SELECT count(*) AS count_1
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
+  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
+
 -- queries.attempts
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id, (
     SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
@@ -522,9 +558,15 @@ P ) AS share, result.value, result.attempt_id AS by
 
 -- queries.campaign
   SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
-    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
   FROM campaign
   WHERE campaign.name = :name;
+
+-- queries.campaigns
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  ORDER BY campaign.id;
 
 -- queries.evaluations
   SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
@@ -579,6 +621,9 @@ P WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%%')
 -- queries.running
   SELECT attempt.id, attempt.campaign_id FROM attempt WHERE attempt.worker_id = :worker AND attempt.ended IS NULL;
 
+-- queries.secret
+  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
+
 -- queries.shown
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
   FROM attempt
@@ -601,11 +646,6 @@ P WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%%')
   FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
   WHERE task.campaign_id = :campaign_id AND task.state = :state
   ORDER BY task.task_index;
-
--- queries.tokens
-  SELECT token.digest, token.role
-  FROM token
-  WHERE token.campaign_id = :campaign AND (token.expires IS NULL OR token.expires > NOW);
 
 -- queries.voters
   SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
@@ -904,6 +944,11 @@ P RETURNING id;
 -- tokens.revoke_token
   DELETE FROM token WHERE token.campaign_id = :campaign_id AND token.id = :id;
 
+-- tokens.rights
+  SELECT campaign.uuid, token.role, token.digest
+  FROM token JOIN campaign ON campaign.id = token.campaign_id
+  WHERE (token.digest IN :digests) AND (token.expires IS NULL OR token.expires > NOW);
+
 -- transitions._leave
   SELECT task.task_index
   FROM task
@@ -1061,13 +1106,20 @@ P RETURNING id;
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
+-- turns._list
+S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND result.listed = 0;
+P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND NOT result.listed;
+
 -- turns.one_at_a_time
 P SELECT ledger.uuid FROM ledger FOR UPDATE;
 
+-- turns.raise_recheck_share
+  UPDATE campaign
+  SET recheck_share=:recheck_share
+  WHERE campaign.id = :id AND campaign.recheck_share < :recheck_share;
+
 -- turns.set_recheck_share
   UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :id;
-S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND result.listed = 0;
-P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND NOT result.listed;
 
 -- views.create
   CREATE VIEW task_overview AS
@@ -1234,7 +1286,8 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
   AND voter.kernels = :kernels AND voter.distrusted IS NULL
   ORDER BY voter.id
-  LIMIT :param;
+S LIMIT :param;
+P LIMIT :param FOR KEY SHARE;
 
 -- voters.enrol
   INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
@@ -1250,7 +1303,7 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   )
   ON CONFLICT DO NOTHING;
 
--- voters.enrol, voters.require_worker
+-- voters.enrol, voters.is_known, voters.require_worker
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- voting.checked
@@ -1285,6 +1338,18 @@ P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id
     AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
     AND result.lot < :share
   ) AS anon_1;
+
+-- waiting.promise
+  SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind, voter.distrusted, result.lot < :share
+    AS anon_1
+  FROM result LEFT OUTER JOIN voter ON voter.id = result.confirmed_by
+  WHERE result.campaign_id = :campaign AND (result.lot < :share OR result.confirmed_by IS NOT NULL)
+  ORDER BY result.task_index;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.kind = :kind)
+  LIMIT :param;
 
 -- waiting.reasons
   SELECT campaign.recheck_share AS share, EXISTS (
