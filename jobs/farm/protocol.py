@@ -15,9 +15,9 @@ from jobs.farm.turns import Turns
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
 LONGEST_HEADERS, MOST_HEADER_LINES = 16 * 1024, 100
-PIECE, PIECE_OF_A_BODY = 512, 16 * 1024
-"""Bytes that a connection hands in at its turn: few, since each of them may be a header or a chunk of its own, but
-for those of a body of known length."""
+PIECE, PIECE_IN_CHUNKS, PIECE_OF_A_BODY = 512, 96, 16 * 1024
+"""Bytes that a connection hands in at its turn: of headers, of a body in chunks, which may have a byte each, and of
+a body of known length."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class GuardedProtocol(H11Protocol):
         """Let h11 read a piece of what has arrived."""
         in_body = self.conn.their_state is h11.SEND_BODY
         length_known = in_body and any(name == b"content-length" for name, _ in self.headers)
-        size = PIECE_OF_A_BODY if length_known else PIECE
+        size = PIECE_OF_A_BODY if length_known else PIECE_IN_CHUNKS if in_body else PIECE
         piece = bytes(self._arrived[:size])
         del self._arrived[:size]
         self._lines = 0 if in_body else self._lines + piece.count(b"\n")

@@ -22,8 +22,8 @@ from jobs.farm.streams import Streams
 from jobs.farm.turns import Turns
 
 HANDSHAKE_SECONDS = 10.0
-ACCEPTED_AT_ONCE = 2
-"""Connections that are taken in one round of the event loop: workers wait for no more of them."""
+ACCEPTED_AT_ONCE = 1
+"""Connections that are taken in one round of the event loop: a worker waits for no more of them."""
 SWITCH_SECONDS = 0.001
 """How long a thread computes while the event loop waits to go on."""
 MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100

@@ -1,0 +1,367 @@
+"""What a worker waits for its leases while strangers, or readers, send as much as the server takes.
+
+    python benchmarks/strangers.py [--seconds N] [--rounds N] [--campaigns 20] [--connections 60] [--check]
+
+A real server of some campaigns, one of 36,168 tasks and 300 workers.  A well-behaved worker at 127.0.0.2 leases a
+task and gives it back, again and again; meanwhile one process at 127.0.0.3 repeats one request on all its
+connections, each as soon as the last one is answered.  The bar is the flood that is turned away at once, because
+its address has used up its allowance: attacker, server and worker share the cores, so that every flood costs the
+worker something, and other programs may, too.  In each round every flood is measured beside that one, one after the
+other; each figure is of all rounds together.
+With ``--check`` the exit code is 1 when the p99 of a lease under any flood is more than twice that under this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import multiprocessing
+import selectors
+import socket
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from farm import served
+from table import Table
+
+from db import Ledger
+from db.states import Role
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+
+LARGE, SMALL = (PlanKey(Problem.langford(12), "polyphase", depth) for depth in (22, 8))
+WORKERS, PAUSE_SECONDS, SETTLE_SECONDS = 300, 0.01, 0.5
+SERVER, WORKER, ATTACKER = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+MOST = 2.0
+"""The bar: p99 of a lease under a flood, by that under the flood that is turned away at once."""
+TURNED_AWAY = "turned away at once (429)"
+
+
+@dataclass(frozen=True)
+class Flood:
+    """One request that an attacker repeats on all its connections.
+
+    Attributes:
+        name: in the table.
+        request: as it is sent; "" for an attacker that sends nothing and opens connections.
+        again: whether each request has a connection of its own.
+        endless: what follows the request until the server closes the connection.
+    """
+
+    name: str
+    request: bytes
+    again: bool = False
+    endless: bytes = b""
+
+
+def get(path: str, *headers: str, method: str = "GET", body: str = "") -> bytes:
+    length = [f"Content-Length: {len(body)}"] if body or method == "POST" else []
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x:1", *length, *headers, "", body]).encode()
+
+
+def bearer(token: str) -> str:
+    return f"Authorization: Bearer {token}"
+
+
+def cookie(tokens: list[str]) -> str:
+    return f"Cookie: langford-1={'.'.join(tokens)}"
+
+
+def junk(number: int) -> list[str]:
+    return [f"{'x' * 40}{place:03}" for place in range(number)]
+
+
+def by_strangers(name: str) -> Iterator[Flood]:
+    """Floods of those who have no token."""
+    wrong, path = bearer("x" * 43), f"/campaigns/{name}"
+    form = "Content-Type: application/x-www-form-urlencoded"
+    chunks = b"1\r\nx\r\n" * 10_000
+    yield Flood("cookies of 16 junk tokens, /", get("/", cookie(junk(16))))
+    yield Flood("cookies of 16 junk tokens, /campaigns", get("/campaigns", cookie(junk(16))))
+    yield Flood("cookies of 16 junk tokens, a page", get(f"/{name}/", cookie(junk(16))))
+    yield Flood("cookies of 16 junk tokens, /metrics", get("/metrics", cookie(junk(16))))
+    yield Flood("a wrong token, a campaign", get(path, wrong))
+    yield Flood("a wrong token, a stream", get(f"{path}/stream", wrong))
+    yield Flood("a wrong token, a lease", get(f"{path}/leases", wrong, method="POST", body="{}"))
+    yield Flood("log-in", get("/-/log-in", form, method="POST", body=f"token={'x' * 43}"))
+    yield Flood("no token, /", get("/"))
+    yield Flood("no token, a campaign", get(path))
+    yield Flood("a static file", get("/-/campaign.js"))
+    yield Flood("a path that is none", get("/a/b/c"))
+    yield Flood("a method that is none", get(path, wrong, method="DELETE"))
+    yield Flood("HEAD", get(f"/{name}/", cookie(junk(16)), method="HEAD"))
+    yield Flood("no HTTP", b"\0\1\2\r\n\r\n")
+    yield Flood("4,000 header lines", get("/", *["a:"] * 4_000))
+    yield Flood("a cookie of 5,000 parts", get("/", f"Cookie: {'a=;' * 5_000}"))
+    yield Flood("requests sent ahead", get("/") * 400, again=True)
+    yield Flood("a connection for each request", get("/", "Connection: close"), again=True)
+    large = get(f"{path}/results", wrong, method="POST").replace(b"Length: 0", b"Length: 4000000")
+    yield Flood("a body without end", large, again=True, endless=b"x" * 60_000)
+    chunked = large.replace(b"Content-Length: 4000000", b"Transfer-Encoding: chunked")
+    yield Flood("a body in chunks of a byte", chunked, again=True, endless=chunks)
+
+
+def by_readers(name: str, token: str, opened: list[str]) -> Iterator[Flood]:
+    """Floods of those who have a reader's token, or one of each of some campaigns."""
+    right, path = bearer(token), f"/campaigns/{name}"
+    yield Flood("reader: the campaign", get(path, right))
+    yield Flood("reader: the status", get(f"{path}/status", right))
+    yield Flood("reader: the stream", get(f"{path}/stream", right))
+    yield Flood("reader: the stream, each on a new connection", get(f"{path}/stream", right), again=True)
+    yield Flood("reader: /campaigns", get("/campaigns", right))
+    yield Flood("reader: /campaigns with 16 tokens", get("/campaigns", cookie(opened)))
+    yield Flood("reader: /metrics", get("/metrics", right))
+    yield Flood("reader: /metrics with 16 tokens", get("/metrics", cookie(opened)))
+    yield Flood("reader: the page", get(f"/{name}/", cookie([token])))
+    yield Flood("reader: a lease", get(f"{path}/leases", right, method="POST", body="[" * 60_000))
+
+
+class Attacker:
+    """One connection of the attacker."""
+
+    def __init__(self, port: int, flood: Flood, ready: selectors.BaseSelector) -> None:
+        self._port, self._flood, self._ready = port, flood, ready
+        self._open()
+
+    def _open(self) -> None:
+        self._socket = socket.socket()
+        self._socket.bind((ATTACKER, 0))
+        self._socket.setblocking(False)
+        self._socket.connect_ex((SERVER, self._port))
+        self._received, self._sent, self._whole = b"", memoryview(self._flood.request), False
+        self._ready.register(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._ready.unregister(self._socket)
+        self._socket.close()
+
+    def act(self, events: int) -> int:
+        """Send what there is to send, and read what has come; returns how many requests were answered."""
+        try:
+            if events & selectors.EVENT_WRITE:
+                self._send()
+            return self._read() if events & selectors.EVENT_READ else 0
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self.close()
+            self._open()
+            return 0
+
+    def _send(self) -> None:
+        self._sent = self._sent[self._socket.send(self._sent) :]
+        if not self._sent and self._flood.endless:
+            self._sent = memoryview(self._flood.endless)
+        if not self._sent:
+            self._ready.modify(self._socket, selectors.EVENT_READ, self)
+
+    def _read(self) -> int:
+        received = self._socket.recv(1 << 18)
+        if not received:
+            raise ConnectionResetError
+        self._received = (self._received + received)[-(1 << 18) :]
+        if self._flood.endless or b"\r\n\r\n" not in self._received:
+            return 0
+        head, _, body = self._received.partition(b"\r\n\r\n")
+        length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        is_head = self._flood.request.startswith(b"HEAD")
+        complete = len(body) >= int(length) if length else b"data: {" in body or b"0\r\n\r\n" in body
+        if not (is_head or complete):
+            return 0
+        if self._flood.again or not length:
+            raise ConnectionResetError
+        self._received, self._sent = b"", memoryview(self._flood.request)
+        self._ready.modify(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
+        return 1
+
+
+def attack(port: int, flood: Flood, connections: int, seconds: float, answered: Any) -> None:
+    """Repeat a request on some connections for some seconds, and no longer."""
+    deadline = time.monotonic() + seconds
+    ready = selectors.DefaultSelector()
+    attackers = [Attacker(port, flood, ready) for _ in range(connections)]
+    while time.monotonic() < deadline:
+        for key, events in ready.select(0.1):
+            answered.value += key.data.act(events)
+    for attacker in attackers:
+        attacker.close()
+
+
+class Worker:
+    """A well-behaved worker with a connection of its own."""
+
+    def __init__(self, port: int, name: str, token: str, campaign: str) -> None:
+        self._http = http.client.HTTPConnection(SERVER, port, timeout=20, source_address=(WORKER, 0))
+        self._path, self._headers = f"/campaigns/{name}", {"Authorization": f"Bearer {token}"}
+        self._campaign, self._id = campaign, str(uuid.uuid4())
+        identity = {"worker": self._id, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
+        more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
+        self.ask("workers", **identity, **more)
+
+    def ask(self, path: str, **fields: Any) -> Any:
+        """The answer to a request, which is repeated until there is one."""
+        body = json.dumps(fields)
+        while True:
+            with suppress(OSError, http.client.HTTPException):
+                self._http.request("POST", f"{self._path}/{path}", body, self._headers)
+                answer = self._http.getresponse()
+                content = answer.read()
+                if answer.status == 200:
+                    return json.loads(content)
+            self._http.close()
+            time.sleep(0.1)
+
+    def lease(self) -> float:
+        """Seconds of a lease, which is given back."""
+        began = time.perf_counter()
+        fields = {"campaign": self._campaign, "worker": self._id, "count": 1, "seconds": 60}
+        leases = self.ask("leases", **fields, held=[], copies=0)["leases"]
+        seconds = time.perf_counter() - began
+        shown = [{"attempt": lease["attempt"], "nonce": lease["nonce"]} for lease in leases]
+        self.ask("releases", attempts=shown, outcome="released", note="")
+        return seconds
+
+    def leases(self, seconds: float) -> list[float]:
+        """The seconds of many leases, one after the other."""
+        deadline, taken = time.monotonic() + seconds, []
+        while time.monotonic() < deadline:
+            taken.append(self.lease())
+            time.sleep(PAUSE_SECONDS)
+        return taken
+
+    def close(self) -> None:
+        self._http.close()
+
+
+@contextmanager
+def under(flood: Flood | None, port: int, connections: int, seconds: float, answered: Any) -> Iterator[None]:
+    """A flood during the block; None: nothing."""
+    if flood is None:
+        yield
+        return
+    context = multiprocessing.get_context("fork")
+    longest = seconds + 60  # it ends by itself should nobody end it
+    process = context.Process(target=attack, args=(port, flood, connections, longest, answered), daemon=True)
+    process.start()
+    try:
+        time.sleep(SETTLE_SECONDS)
+        yield
+    finally:
+        process.terminate()
+        process.join()
+
+
+@dataclass
+class Leases:
+    """What a worker waited for its leases, and what the attacker got meanwhile.
+
+    Attributes:
+        seconds: of each lease.
+        answered: requests of the attacker.
+        lasted: seconds of all measurements.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    answered: int = 0
+    lasted: float = 0.0
+
+    def add(self, other: Leases) -> None:
+        """Take in those of another measurement."""
+        self.seconds += other.seconds
+        self.answered, self.lasted = self.answered + other.answered, self.lasted + other.lasted
+
+    @property
+    def p99(self) -> float:
+        """The 99th percentile; of few leases, the longest."""
+        return sorted(self.seconds)[min(len(self.seconds) - 1, int(0.99 * len(self.seconds)))]
+
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """Requests answered a second, p50 and p99 of a lease."""
+        middle = statistics.median(self.seconds)
+        return f"{self.answered / self.lasted:,.0f}", f"{1000 * middle:.1f} ms", f"{1000 * self.p99:.1f} ms"
+
+
+def prepared(where: str, campaigns: int) -> tuple[str, str, str, list[str]]:
+    """A ledger with campaigns; returns (UUID of the large one, token of a worker, of a reader, and of many)."""
+    with Ledger(where, create=True) as ledger:
+        large = ledger.create_campaign("bench", LARGE, plan_of(LARGE).work.tolist())
+        small = [
+            ledger.create_campaign(f"bench-{place}", SMALL, plan_of(SMALL).work.tolist())
+            for place in range(1, campaigns)
+        ]
+        for place in range(WORKERS):
+            ledger.enrol(f"worker-{place}", f"host-{place}", "1")
+            large.lease(f"worker-{place}", 4, 3600)
+        readers = [campaign.new_token(Role.READER) for campaign in (large, *small)]
+        return large.uuid, large.new_token(Role.WORKER), readers[0], readers[:16]
+
+
+def measure(arguments: argparse.Namespace, folder: Path) -> bool:
+    """Print the table; returns whether every flood keeps to the bar."""
+    where = str(folder / "langford.db")
+    campaign, token, reader, readers = prepared(where, arguments.campaigns)
+    names = ["bench", *(f"bench-{place}" for place in range(1, arguments.campaigns))]
+    server, url = served(where, *names)
+    port = int(url.split(":")[2].split("/")[0])
+    floods: list[Flood | None] = [None]
+    floods += [flood for flood in by_strangers("bench") if arguments.only in flood.name]
+    floods += [flood for flood in by_readers("bench", reader, readers) if arguments.only in flood.name]
+    refused = Flood(TURNED_AWAY, get("/campaigns/bench", bearer("x")))
+    taken: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
+    bars: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
+    try:
+        worker = Worker(port, "bench", token, campaign)
+        worker.leases(1.0)
+        for _ in range(arguments.rounds):
+            for flood in floods:
+                for measured, meanwhile in ((bars[flood], refused), (taken[flood], flood)):
+                    answered = multiprocessing.Value("Q", 0)
+                    with under(meanwhile, port, arguments.connections, arguments.seconds, answered):
+                        before, began = answered.value, time.monotonic()
+                        measured.seconds += worker.leases(arguments.seconds)
+                        measured.answered += answered.value - before
+                        measured.lasted += time.monotonic() - began
+        worker.close()
+    finally:
+        server.terminate()
+        server.wait()
+    table = Table("flood", "answered a second", "lease, p50", "p99", "p99 by that beside it, turned away")
+    every_bar = Leases()
+    for bar in bars.values():
+        every_bar.add(bar)
+    table.row(TURNED_AWAY, *every_bar.cells, "1.00")
+    well = True
+    for flood, leases in taken.items():
+        ratio = leases.p99 / bars[flood].p99
+        table.row(flood.name if flood else "quiet", *leases.cells, f"{ratio:.2f}")
+        well = well and ratio <= MOST
+    return well
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each flood in each round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--campaigns", type=int, default=20)
+    parser.add_argument("--connections", type=int, default=60, help="of the attacker")
+    parser.add_argument("--only", default="", help="floods whose names contain this, besides the one of the bar")
+    parser.add_argument("--check", action="store_true", help="exit 1 when a flood exceeds the bar")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="langford-strangers-") as folder, suppress(KeyboardInterrupt):
+        if not measure(arguments, Path(folder)) and arguments.check:
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
