@@ -250,8 +250,9 @@ class Method(ABC):
                 wide for it.
             BadDepth: the tasks are too large for the device.
             NoGpu: there is no such GPU, or CuPy is missing.
+            NoCompiler: the kernels of the GPU cannot be compiled for the processor.
             BadProfile: the profile of this machine names settings that do not exist.
         """
-        self.require_kernel(device.kind)
-        evaluator: Evaluator = load(self.evaluators[device.kind]).on(plan, device)
+        self.require_kernel(device.kernels)
+        evaluator: Evaluator = device.evaluator(load(self.evaluators[device.kernels]), plan)
         return evaluator

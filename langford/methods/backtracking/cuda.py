@@ -12,17 +12,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.devices import Device, cores, devices
+from langford.devices import HOST, Cuda, cores, devices
 from langford.errors import MethodDoesNotApply
-from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, Program
-from langford.kernels.cuda.runtime import CudaProgram
 from langford.kernels.cuda.source import Definitions, source_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
 from langford.methods.backtracking.feed import Counted, Feed, Pieces
@@ -125,7 +122,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         ]
 
     @classmethod
-    def on(cls, plan: AnyPlan, device: Device) -> Self:
+    def on(cls, plan: AnyPlan, device: Cuda) -> Self:
         """The evaluator for a GPU, with the settings of this machine's profile.
 
         Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu, BadProfile or
@@ -133,7 +130,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
         share = max(1, cores() // len(devices(device.kind)))
         settings = chosen_from(Settings(), settings_of(device.name, plan.method.name))
-        return cls(plan, partial(CudaProgram, device.index), share, settings)
+        return cls(plan, device.compiler, share, settings)
 
     @classmethod
     def on_host(cls, plan: AnyPlan) -> Self:
@@ -143,7 +140,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
         if plan.depth == plan.problem.n:
             raise MethodDoesNotApply("these tasks place every colour, nothing is left for a kernel: compare others")
-        return cls(plan, HostProgram, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
+        return cls(plan, HOST.compiler, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
         """The source of the kernel for this plan and these settings."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.methods.backtracking.method import BacktrackingMethod
 from langford.methods.plan import Speed
 from langford.problem import Problem
@@ -22,8 +23,8 @@ class Miller(BacktrackingMethod):
     name = "miller"
     plans = "langford.methods.backtracking.plan:MillerPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.backtracking.cpu:MillerOnCpu",
-        "cuda": "langford.methods.backtracking.cuda:MillerOnGpu",
+        Cpu.kind: "langford.methods.backtracking.cpu:MillerOnCpu",
+        Cuda.kind: "langford.methods.backtracking.cuda:MillerOnGpu",
     }
     speed: ClassVar = {2: Speed(instant=13, probe=13, growth=8.5), 0: Speed(instant=14, probe=14, growth=5.7)}
 

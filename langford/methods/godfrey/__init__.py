@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.arithmetic import widths
 from langford.methods.plan import Method, Speed
 from langford.problem import Problem
@@ -22,8 +23,8 @@ class Godfrey(Method):
     unit = "points"
     plans = "langford.methods.godfrey.plan:GodfreyPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.godfrey.cpu:GodfreyOnCpu",
-        "cuda": "langford.methods.godfrey.cuda:GodfreyOnGpu",
+        Cpu.kind: "langford.methods.godfrey.cpu:GodfreyOnCpu",
+        Cuda.kind: "langford.methods.godfrey.cuda:GodfreyOnGpu",
     }
     speed: ClassVar = {2: Speed(instant=14, probe=15)}
     probe_depth = 24

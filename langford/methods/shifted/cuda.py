@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import Device
+from langford.devices import HOST, Cuda
 from langford.errors import CheckFailed
-from langford.kernels.cuda.host import HostProgram
 from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.runtime import CudaProgram, device_memory
 from langford.kernels.cuda.source import source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
@@ -86,15 +84,15 @@ class ShiftedOnGpu:
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
 
     @classmethod
-    def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
+    def on(cls, plan: ShiftedPlan, device: Cuda) -> ShiftedOnGpu:
         """The evaluator for a GPU; raises NoGpu."""
-        return cls(plan, partial(CudaProgram, device.index), settings_for(plan, device_memory(device.index)))
+        return cls(plan, device.compiler, settings_for(plan, device.memory))
 
     @classmethod
     def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
         """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
-        settings = settings_for(plan, HostProgram.memory)
-        return cls(plan, HostProgram, replace(settings, threads=64, u_block_bits=20))
+        settings = settings_for(plan, HOST.memory)
+        return cls(plan, HOST.compiler, replace(settings, threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
         """Fill in what does not change from task to task."""
