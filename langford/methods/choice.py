@@ -37,8 +37,9 @@ def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Me
     first, *others = methods
     start = 0
     for method in others:
-        if device_kind in method.fastest_from and start <= method.fastest_from[device_kind] <= problem.n:
-            first, start = method, method.fastest_from[device_kind]
+        begin = method.speeds.fastest_from.get(device_kind)
+        if begin is not None and start <= begin <= problem.n:
+            first, start = method, begin
     return first
 
 
@@ -64,7 +65,7 @@ def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choi
     if here is not None:
         return Choice(candidates[here], f"measured on this machine: {_words(measured[problem.name], candidates)}")
     for n, name, words in _neighbours(problem, measured, candidates):
-        late = candidates[name].fastest_from.get(device.kind, 0) > 0
+        late = candidates[name].speeds.fastest_from.get(device.kind, 0) > 0
         if (late and n < problem.n) or (not late and n > problem.n):
             return Choice(candidates[name], f"measured on this machine for {n} colours: {words}")
     return Choice(ruled, "by rule; `langford tune choice` measures it")

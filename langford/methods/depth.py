@@ -29,7 +29,7 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
     if seconds is None:
         return max(depths[0], suggested - device.fewer_levels)
     # Where tasks are larger, one is large enough to measure one level higher in the search.
-    deep = suggested - (device.fewer_levels > 0) if method.probe_depth is None else method.probe_depth
+    deep = suggested - (device.fewer_levels > 0) if method.speeds.probe_depth is None else method.speeds.probe_depth
     most_work = seconds * _speed(problem, method, min(max(deep, depths[0]), depths[-1]), device)
     for depth in depths:
         try:
@@ -62,6 +62,6 @@ def _speed(problem: Problem, method: Method, depth: int, device: Device) -> floa
         evaluator.evaluate(index)
         seconds = time.perf_counter() - start
         shown = float(plan.work[index]) / seconds
-        if seconds >= ENOUGH_SECONDS or method.probe_depth is None:
+        if seconds >= ENOUGH_SECONDS or method.speeds.probe_depth is None:
             break
     return shown

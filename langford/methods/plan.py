@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from langford.devices import CPU, Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.loading import load
+from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
@@ -146,25 +147,6 @@ class Plan(ABC):
         return self.evaluator(device).evaluate(index)
 
 
-@dataclass(frozen=True)
-class Speed:
-    """What a forecast of the time of a count starts from.
-
-    Attributes:
-        instant: up to this n a count takes less time than measuring would.
-        probe: the largest n whose small tasks take a core a fraction of a second.
-        growth: factor in the time from n to n + 1; None where the work is known in points.
-        points: work of a task that shows the speed; None: that of a task of half the largest depth.
-        widening: a point takes (n / m)^widening as long with n colours as with m.
-    """
-
-    instant: int
-    probe: int
-    growth: float | None = None
-    points: float | None = None
-    widening: float = 2.0
-
-
 class Method(ABC):
     """A way to count: says where it applies, how it splits, and which evaluators it has.
 
@@ -173,22 +155,19 @@ class Method(ABC):
         unit: what ``Plan.work`` and ``PartialResult.evaluated`` count, "points" or "nodes".
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
-        speed: for forecasts, by copies; the entry 0 is for any other number of copies.
-        probe_depth: a depth whose tasks take seconds at most, or a minute for the largest problems; None when only
-            the suggested depth of each problem is known to be deep enough.
         seeded: whether a seed chooses among many sums with the same total.
-        fastest_from: by kind of device, the n from which benchmarks have shown the method to be faster than those
-            before it in METHODS; a kind that is not named: it never is.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str]
     plans: ClassVar[str]
     evaluators: ClassVar[Mapping[str, str]]
-    speed: ClassVar[Mapping[int, Speed]]
-    probe_depth: ClassVar[int | None] = None
     seeded: ClassVar[bool] = False
-    fastest_from: ClassVar[Mapping[str, int]] = {}
+
+    @property
+    def speeds(self) -> Speeds:
+        """What was measured of the method: its tables in ``speeds.toml``.  Raises BadSpeeds."""
+        return speeds_of(self.name)
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:

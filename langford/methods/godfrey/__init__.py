@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from langford.devices import Cpu, Cuda
 from langford.arithmetic import widths
-from langford.methods.plan import Method, Speed
+from langford.devices import Cpu, Cuda
+from langford.methods.plan import Method
 from langford.problem import Problem
 
 LARGEST_SUM = 63
@@ -26,8 +26,6 @@ class Godfrey(Method):
         Cpu.kind: "langford.methods.godfrey.cpu:GodfreyOnCpu",
         Cuda.kind: "langford.methods.godfrey.cuda:GodfreyOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=14, probe=15)}
-    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.copies != 2:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
-from langford.methods.plan import Method, Speed
+from langford.methods.plan import Method
 from langford.methods.polyphase.components import components
 from langford.methods.polyphase.shape import TILE_BITS, Shape
 from langford.problem import Problem
@@ -22,8 +22,6 @@ class Polyphase(Method):
         Cpu.kind: "langford.methods.polyphase.cpu:PolyphaseOnCpu",
         Cuda.kind: "langford.methods.polyphase.cuda:PolyphaseOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=17, probe=20)}
-    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         try:
