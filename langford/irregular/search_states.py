@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import Array, module_of, on_host, stable_order
+from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.errors import TooWide
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
@@ -72,20 +71,6 @@ class SearchStates:
         """All arrangements, mirror images apart; 0 unless the last level has all colours."""
         first = self.levels[0]
         return self.order.weight * int((first.ways * first.arrangements).sum())
-
-    def unrolled(self) -> NDArray[np.int64]:
-        """The search tree as parents, int64[nodes + 1]: vertex 0 stands for the empty row, then level by level."""
-        parents, states = [np.zeros(1 + self.levels[0].nodes, np.int64)], np.arange(len(self.levels[0].frees))
-        before = 1
-        for level in self.levels[:-1]:
-            indptr, children = on_host(level.indptr), on_host(level.children)
-            begins, ends = indptr[states], indptr[states + 1]
-            counts = ends - begins
-            parents.append(np.repeat(np.arange(len(states)) + before, counts))
-            before += len(states)
-            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            states = children[np.repeat(begins, counts) + within]
-        return np.concatenate(parents)
 
 
 def search_states(problem: Problem, depth: int | None = None, device: str = "cpu") -> SearchStates:

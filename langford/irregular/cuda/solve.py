@@ -63,7 +63,7 @@ def passes_on_gpu(matrix: Any, method: str) -> Passes:
     gpu, tree = gpu_of(matrix.factors), matrix.tree
     if method == "levels":
         return by_levels(gpu, tree.above, tree.order, tree.depth, matrix.factors)
-    return packed(gpu, len(tree), compress(tree, matrix.factors))
+    return packed(gpu, len(tree), compress(tree.above, tree.depth, matrix.factors))
 
 
 def start_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:

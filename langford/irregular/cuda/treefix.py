@@ -67,7 +67,7 @@ class GpuTree:
             self._passes[method] = (
                 by_levels(self._gpu, tree.above, tree.order, tree.depth)
                 if method == "levels"
-                else packed(self._gpu, len(tree), compress(tree))
+                else packed(self._gpu, len(tree), compress(tree.above, tree.depth))
             )
         return self._passes[method]
 
