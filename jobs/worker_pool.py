@@ -22,6 +22,7 @@ from jobs.heartbeat import Heartbeat
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford import process
 from langford.devices import Device
+from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.methods import Plan, PlanKey, plan_of
 
 
@@ -64,6 +65,9 @@ class WorkerPool:
         """Start all workers, for the first time or anew."""
         for heartbeat in (self._loading, *(member.heartbeat for member in self._members)):
             heartbeat.clear()
+        # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
+        cache_folder()
+        refuse_open_caches()
         return ForkServer(
             partial(_load, self._key, self._devices, self._loading),
             partial(_serve, self._devices, [member.heartbeat for member in self._members]),

@@ -40,7 +40,9 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     named, file = file, file if private else Path(os.path.realpath(file))
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with open(unfinished, "wb", opener=_private if private else None) as stream:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()  # of a process that crashed; or somebody's link to a file that we would write to
+        with open(unfinished, "wb", opener=_private if private else _new) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -82,6 +84,11 @@ def require_replaceable(file: Path) -> None:
 def is_a_device_or_a_pipe(file: Path) -> bool:
     """Whether there is something, and no file or folder."""
     return file.exists() and not (file.is_file() or file.is_dir())
+
+
+def _new(name: str, flags: int) -> int:
+    """Open a new file."""
+    return os.open(name, flags | os.O_EXCL, 0o666)
 
 
 def _private(name: str, flags: int) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langford.durable import replace_file
 from langford.errors import LangfordError
+from langford.folders import NoHome, base_folder
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,10 +27,9 @@ class BadProfile(LangfordError):
 
 
 def profile_file() -> Path:
-    """Where the profile is kept; LANGFORD_PROFILE names another file."""
+    """Where the profile is kept; LANGFORD_PROFILE names another file.  Raises NoHome."""
     named = os.environ.get("LANGFORD_PROFILE")
-    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return Path(named) if named else base / "langford" / "profile.json"
+    return Path(named) if named else base_folder("XDG_CONFIG_HOME", ".config") / "langford" / "profile.json"
 
 
 def settings_of(device: str, method: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def chosen_from(defaults: Settings, chosen: dict[str, Any]) -> Settings:
 
 
 def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
-    """Keep the settings of a method on a device; the file.  Raises BadProfile or OSError."""
+    """Keep the settings of a method on a device; the file.  Raises BadProfile, NoHome or OSError."""
     profile, file = _profile(), profile_file()
     profile.setdefault(device, {})[method] = settings
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,12 +60,18 @@ def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
 
 
 def _profile() -> dict[str, Any]:
-    file = profile_file()
+    try:
+        file = profile_file()
+    except NoHome:
+        return {}
     try:
         profile = json.loads(file.read_text())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
+        is_closed = isinstance(error, PermissionError) and not os.access(file.parent, os.X_OK)
+        if is_closed and not os.environ.get("LANGFORD_PROFILE"):
+            return {}  # the home folder is another user's
         raise BadProfile(f"{file} cannot be read ({error}); delete it and run `langford tune` again") from error
     if not isinstance(profile, dict) or not all(isinstance(each, dict) for each in profile.values()):
         raise BadProfile(f"{file} is no profile; delete it and run `langford tune` again")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -31,6 +31,7 @@ from langford.cli.parameter_types import FiniteRange
 from langford.cli.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
+from langford.folders import OpenFolder, base_folder, objection
 
 
 @click.command(
@@ -82,10 +83,9 @@ def work(
     stop = StopSignals()
     chosen_devices = devices(device, chosen_cores(workers))
     server = RemoteCampaign(url, token_of(token_file), certificate, insecure, stop.reason)
-    state_home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
-    results = Outbox(outbox or state_home / "langford" / "outbox", identity, line.remark)
+    results = Outbox(_outbox_folder(outbox), identity, line.remark)
     results.prepare()
     source = ServerTasks(server, results, identity, line.remark, lease)
 
@@ -119,6 +119,26 @@ def work(
         context.exit(ExitCode.INCOMPLETE)
     if report.set_aside:
         context.exit(ExitCode.TASKS_SET_ASIDE)
+
+
+def _outbox_folder(named: Path | None) -> Path:
+    """The folder of all outboxes, made if need be.
+
+    Who can write to it can exchange results that wait there, and they are sent as this worker's.  The user may want
+    that for a folder that is ``named``; any other is refused.  Raises OpenFolder, NoHome or OSError.
+    """
+    folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
+    reason = None
+    with suppress(OSError):  # Outbox.prepare says what is wrong
+        reason = objection(folder, create=True, remedy=f"chmod go-w {folder}")
+    if reason and named:
+        display.say(f"others can exchange results that wait in {folder}, which are sent as this worker's: {reason}")
+    elif reason:
+        raise OpenFolder(
+            f"results cannot wait in {folder}, where others can exchange them: {reason}, or choose another folder "
+            "with --outbox"
+        )
+    return folder
 
 
 def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:

@@ -123,3 +123,24 @@ def test_a_deleted_working_folder_is_noticed_at_once(tmp_path: Path, monkeypatch
         with pytest.raises(FileNotFoundError):
             require_replaceable(Path(name))
     require_replaceable(tmp_path / "picture.svg")
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path, private: bool) -> None:
+    """In a folder that others may write to, they know its name beforehand."""
+    theirs, file = tmp_path / "theirs", tmp_path / "file"
+    theirs.write_bytes(b"before")
+    (tmp_path / f".file.{os.getpid()}").symlink_to(theirs)
+    replace_file(file, CONTENT, private)
+    assert theirs.read_bytes() == b"before"
+    assert file.read_bytes() == CONTENT
+    assert not file.is_symlink()
+
+
+def test_a_new_file_has_the_mode_that_its_user_wants(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        replace_file(tmp_path / "file", CONTENT)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
 
+from langford.folders import NoHome
 from langford.methods.backtracking.cuda import Settings
 from langford.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 
@@ -47,4 +50,31 @@ def test_settings_that_there_are_not_are_refused() -> None:
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])
 def test_a_profile_below_what_is_no_folder_is_none(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "/dev/null" if variable == "XDG_CONFIG_HOME" else "/dev/null/profile.json")
+    assert settings_of("some GPU", "miller") == {}
+
+
+def test_a_user_without_a_home_has_no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(user: int) -> None:
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "config")
+    assert settings_of("some GPU", "miller") == {}
+    with pytest.raises(NoHome, match="set XDG_CONFIG_HOME to"):
+        save_settings("some GPU", "miller", {"threads": 64})
+
+
+def test_a_profile_in_the_home_of_another_user_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That folder is closed; a file that is closed itself would have been named."""
+    closed = PermissionError(13, "Permission denied")
+
+    def refuse(path: Path) -> str:
+        raise closed
+
+    save_settings("some GPU", "miller", {"threads": 64})
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(BadProfile, match="cannot be read"):
+        settings_of("some GPU", "miller")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert settings_of("some GPU", "miller") == {}

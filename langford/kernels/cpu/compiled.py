@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import Cache, IndexDataCacheFile
 
-from langford.kernels.cache import cache_folder
+from langford.folders import objection
+from langford.kernels.cache import cache_folder, refusal, remedy, say_once
+from langford.process import is_ours
 from langford.steps import COMPILING
 
 if sys.platform != "win32":
@@ -55,6 +57,38 @@ def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
         yield
         with suppress(OSError):
             compiled.touch()
+
+
+def load_private_code() -> None:
+    """Let numba load no code of ours from a folder where another user may have put it, and keep none there.
+
+    Its index files are pickles: whoever writes one has any code run.  Folders are looked at each time, since numba
+    reads its settings again before each compilation, also those in the working folder (``.numba_config.yaml``).
+    """
+    load, save = Cache.load_overload, Cache.save_overload
+
+    def is_refused(kept: Cache) -> bool:
+        # The functions of a program that uses this library are its own matter.
+        module = getattr(getattr(kept, "_py_func", None), "__module__", __name__)
+        if not is_ours() and module.partition(".")[0] != __name__.partition(".")[0]:
+            return False
+        folder = Path(kept.cache_path)
+        try:
+            reason = objection(folder)
+        except OSError:
+            return True
+        if reason is not None:
+            say_once(f"{refusal(folder, reason)}; {remedy('NUMBA_CACHE_DIR')}")
+        return reason is not None
+
+    def load_private(kept: Cache, signature: Any, target: Any) -> Any:
+        return None if is_refused(kept) else load(kept, signature, target)
+
+    def save_private(kept: Cache, signature: Any, data: Any) -> None:
+        if not is_refused(kept):
+            save(kept, signature, data)
+
+    Cache.load_overload, Cache.save_overload = load_private, save_private  # type: ignore[method-assign]
 
 
 def save_one_at_a_time() -> None:

@@ -11,9 +11,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from langford.durable import replace_file
 from langford.errors import LangfordError
-from langford.kernels.cache import cache_folder
+from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.kernels.cuda.source import FOLDER
 from langford.steps import COMPILING, STEPS
+
+CACHES = {
+    "CUPY_CACHE_DIR": ".cupy/kernel_cache",
+    "CUPY_CUDA_LIB_PATH": ".cupy/cuda_lib",
+    "CUDA_CACHE_PATH": ".nv/ComputeCache",
+}
+"""Folders from which CuPy and the driver load code: the variable of each, and its place in the home folder."""
 
 
 class NoGpu(LangfordError):
@@ -217,6 +224,7 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
 
 
 def _cupy() -> Any:
+    refuse_open_caches(CACHES)
     try:
         import cupy
     except ImportError as error:
