@@ -16,7 +16,7 @@ from jobs.ranks import Operator, Ranks
 from langford.devices import Cuda
 from langford.irregular.arrays import Array, module_of, on_gpu
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

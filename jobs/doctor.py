@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from langford.counting import count_tasks, plan
 from langford.devices import CPU, Cuda, Device, cores, processor_model
 from langford.errors import CheckFailed
-from langford.kernels.cuda.runtime import NoGpu, describe_gpus
+from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from langford.errors import LangfordError, MethodDoesNotApply
-from langford.kernels.cuda.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
+from langford.kernels.gpu.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
 from langford.loading import load
 
 if TYPE_CHECKING:
-    from langford.kernels.cuda.program import Compiler
+    from langford.kernels.gpu.program import Compiler
 
 PROCESSOR_FILE = Path("/proc/cpuinfo")
 
@@ -236,12 +236,12 @@ class Host(Cpu):
     @property
     def memory(self) -> int:
         """Bytes of memory that the programs may use."""
-        return int(load("langford.kernels.cuda.host:HostProgram").memory)
+        return int(load("langford.kernels.gpu.host:HostProgram").memory)
 
     @property
     def compiler(self) -> Compiler:
         """Compiles programs for it."""
-        compiler: Compiler = load("langford.kernels.cuda.host:HostProgram")
+        compiler: Compiler = load("langford.kernels.gpu.host:HostProgram")
         return compiler
 
     def evaluator(self, maker: Any, plan: Any) -> Any:

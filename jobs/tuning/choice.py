@@ -10,7 +10,7 @@ from jobs.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, Plan, candidates
 from langford.methods.choice import keep
 from langford.problem import Problem

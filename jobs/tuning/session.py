@@ -11,7 +11,7 @@ from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
 from jobs.tuning.processor import on_cores
 from jobs.tuning.search import Bench, search_on_gpu
 from langford.devices import CPU, Cuda, cores
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch

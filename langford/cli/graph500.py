@@ -15,7 +15,7 @@ from langford.devices import KINDS
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graph500 import Graph500
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

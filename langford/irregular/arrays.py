@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -21,10 +22,7 @@ def module_of(*arrays: Array) -> ModuleType:
     if modules == {"numpy"}:
         return np
     if modules == {"cupy"}:
-        import cupy
-
-        module: ModuleType = cupy
-        return module
+        return sys.modules["cupy"]
     kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
     raise BadArray(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
 

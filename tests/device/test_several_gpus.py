@@ -8,7 +8,7 @@ import pytest
 
 from jobs.evaluation import evaluate
 from langford.devices import Cuda
-from langford.kernels.cuda.runtime import device_count
+from langford.kernels.gpu.runtime import device_count
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.problem import Problem
 from langford.reference import published

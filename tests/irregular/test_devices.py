@@ -13,8 +13,8 @@ from langford import irregular
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.errors import BadArray, BadTree, BadWeights, NoInverse, ZeroPivot
 from langford.irregular.tree import broom, chain, random_tree, star
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.host import HostProgram
+from langford.kernels.gpu.runtime import NoGpu
 from tests.device.programs import needs
 from tests.irregular.references import euler_tour, list_rank
 from tests.irregular.test_trees import expected, gamma

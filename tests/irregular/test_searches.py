@@ -19,7 +19,7 @@ from langford.irregular.search_states import children_of_words, starts_of_words
 from langford.irregular.search_tree import search_sizes, walk_spread
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.walk import random_walks
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem

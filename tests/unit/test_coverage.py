@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jobs import signing
 from jobs.verify import Coverage, choose, sample_size, sources, stale
 from langford.devices import HOST
-from langford.kernels.cuda.host import NoCompiler
+from langford.kernels.gpu.host import NoCompiler
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import kernel_hash

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 from langford.irregular.arrays import Array, module_of
 from langford.irregular.cuda.source import MAIN, THREADS, source_of
 from langford.irregular.errors import BadArray
-from langford.kernels.cuda.program import Compiler, Program
-from langford.kernels.cuda.runtime import CudaProgram, device_name
+from langford.kernels.gpu.program import Compiler, Program
+from langford.kernels.gpu.runtime import CudaProgram, cupy_for
 
 
 class Gpu:
@@ -86,10 +86,7 @@ def _key(file: str, types: Mapping[str, DTypeLike]) -> Any:
 @cache
 def gpu_by_number(index: int) -> Gpu:
     """A GPU of this machine; raises NoGpu."""
-    device_name(index)  # says when there is no such GPU
-    import cupy
-
-    return Gpu(cupy, partial(CudaProgram, index))
+    return Gpu(cupy_for(index), partial(CudaProgram, index))
 
 
 def free_bytes() -> int:

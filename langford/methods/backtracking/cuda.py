@@ -19,8 +19,8 @@ import numpy as np
 from langford.arithmetic.residue import MODULUS
 from langford.devices import HOST, Cuda, cores, devices
 from langford.errors import MethodDoesNotApply
-from langford.kernels.cuda.program import Compiler, Program
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, Program
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
 from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan

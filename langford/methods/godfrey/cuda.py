@@ -11,8 +11,8 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.cpu.godfrey import block_sequence
-from langford.kernels.cuda.program import Compiler
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.godfrey.packing import Packing
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.profile import chosen_from, settings_of

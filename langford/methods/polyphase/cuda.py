@@ -14,8 +14,8 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, DeviceArray
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.symmetries import ORBIT_SIZES

@@ -13,8 +13,8 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import CheckFailed
-from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.source import source_of
+from langford.kernels.gpu.program import Compiler, DeviceArray
+from langford.kernels.gpu.source import source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import half_forms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from langford.kernels.cuda.source import Definitions
+from langford.kernels.gpu.source import Definitions
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.shape import Shape
 
