@@ -1,4 +1,4 @@
-"""Arrays of NumPy and of CuPy: where they are, and what they may hold."""
+"""Arrays of NumPy and of CuPy: their module, and checks of what they hold."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def require_numbers(name: str, array: Array) -> None:
 
 
 MARGIN = 2**10
-"""How far kernels count beyond the last of a list."""
+"""Kernels count up to this number beyond the end of a list."""
 
 
 def offset_type(edges: int) -> type[np.signedinteger[Any]]:

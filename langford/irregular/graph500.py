@@ -166,7 +166,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Graph500:
-    """What the protocol found.
+    """The results of the protocol.
 
     Attributes:
         scale, edgefactor, seed: of the graph.
@@ -213,7 +213,7 @@ def roots_among(connected: NDArray[np.int64], count: int, seed: int) -> NDArray[
 
 
 def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> Graph500:
-    """The whole protocol: generation, timed construction, searches from vertices with an edge, every one checked.
+    """Run the protocol: generation, timed construction, and searches from vertices with an edge, each checked.
 
     ``device``: "cpu" for one core, "cuda" for GPU 0.
 

@@ -14,7 +14,7 @@ from langford.loading import load
 
 
 class Place(ABC):
-    """One device.  Nothing asks for the GPU before a property or a method needs it, which raises NoGpu then.
+    """One device.  The GPU is looked for by the first property or method that needs it, which may raise NoGpu.
 
     Attributes:
         on_gpu: whether it is the GPU.
@@ -46,7 +46,7 @@ class Core(Place):
         return present_bytes()
 
     def wait(self) -> None:
-        """Return at once: a core has done what a call returns from."""
+        """Return at once: calls on a core return when they are done."""
 
 
 class FirstGpu(Place):

@@ -12,7 +12,7 @@ from langford.methods.plan import Method
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.1
-"""Time of a task that shows the speed of larger ones."""
+"""A task that takes this time shows the speed of larger ones, in seconds."""
 
 
 def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:

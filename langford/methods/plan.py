@@ -1,4 +1,4 @@
-"""What every counting method is made of: a method plans tasks, an evaluator evaluates them on a device."""
+"""The parts of a counting method: it plans tasks, and its evaluators evaluate them on a device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
 LARGEST_SEED = 2**31 - 1
-"""Fits every database's integers."""
+"""The largest integer that every database can store."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Plan(ABC):
     """One problem, split by one method at one depth into independent tasks: a description, it computes no sum.
 
     Attributes:
-        method: what made the plan.
+        method: the method that made the plan.
         problem: what is counted.
         depth: the task depth p.
         seed: which of the method's sums, 0 by default.
@@ -96,7 +96,7 @@ class Plan(ABC):
         return range(len(self.work))
 
     def largest_first(self) -> list[int]:
-        """The tasks by falling work: the order that leaves the least to wait for at the end."""
+        """The tasks by falling work: in this order the workers finish at nearly the same time."""
         return sorted(self.tasks, key=lambda index: -self.work[index])
 
     def require(self, index: int) -> None:
@@ -108,13 +108,13 @@ class Plan(ABC):
 
     @abstractmethod
     def expectation(self, index: int) -> Expectation:
-        """What a correct result of the task satisfies; raises TaskIndexOutOfRange."""
+        """The conditions on a correct result of the task; raises TaskIndexOutOfRange."""
 
     def terms(self, result: PartialResult) -> int | None:
-        """How many terms of the whole sum that are not 0 a result stands for.
+        """The number of non-zero terms of the whole sum that a result covers.
 
-        Like values, they add up to the same number in every split and on every device.  None: the method
-        searches, and its nodes depend on both.
+        Their total is the same in every split and on every device.  None: the method searches; the
+        number of its nodes depends on both.
         """
         return None
 
@@ -148,7 +148,7 @@ class Plan(ABC):
 
 
 class Method(ABC):
-    """A way to count: says where it applies, how it splits, and which evaluators it has.
+    """A way to count: where it applies, how it splits a problem, and its evaluators.
 
     Attributes:
         name: as the command line and the ledger write it.
@@ -166,7 +166,7 @@ class Method(ABC):
 
     @property
     def speeds(self) -> Speeds:
-        """What was measured of the method: its tables in ``speeds.toml``.  Raises BadSpeeds."""
+        """The measured figures of the method: its tables in ``speeds.toml``.  Raises BadSpeeds."""
         return speeds_of(self.name)
 
     @abstractmethod
@@ -178,11 +178,11 @@ class Method(ABC):
         """The task depths p that :meth:`plan` accepts."""
 
     def best_depths(self, problem: Problem) -> range:
-        """Those at which the tasks together take the least time; what chooses a depth chooses among these."""
+        """The depths at which the tasks together take the least time; a depth is chosen among these."""
         return self.depths(problem)
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
-        """A number of tasks that a plan of this depth has at least, known without making it."""
+        """A lower bound of the number of tasks at this depth, computed without a plan."""
         return 0
 
     @abstractmethod
@@ -204,7 +204,7 @@ class Method(ABC):
         return plan
 
     def chosen_seed(self, seed: int | None) -> int:
-        """The seed that somebody chose, or the default for None; raises BadSeed."""
+        """The seed, checked; the default for None.  Raises BadSeed."""
         if seed is None:
             return 0
         if not self.seeded:

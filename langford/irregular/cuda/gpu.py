@@ -1,4 +1,4 @@
-"""Where kernels of the irregular problems run: on the GPU of an array, or on the host shim for tests."""
+"""The GPU of an array, with the programs of the irregular problems; in tests, the host shim."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Gpu:
             most: blocks per multiprocessor; None: as many as there is room for.
         """
         program = self.program(file, **types)
-        # The host runs blocks one after the other, and none would come to the others.
+        # The host runs blocks one after the other, so a block must not wait for another one.
         resident = 1 if self.xp is np else self._resident[_key(file, types)]
         program.blocks = resident if most is None else min(resident, most * program.multiprocessors)
         return program

@@ -53,10 +53,10 @@ def rank(gpu: Gpu, following: Array) -> Array:
 
 @dataclass(frozen=True)
 class Orders:
-    """What a Tree knows of its vertices; see its properties.
+    """The orders of the vertices of a Tree; see its properties.
 
     Attributes:
-        astray: a vertex whose parents run in a circle, −1 if there is none; then nothing else is right.
+        astray: a vertex whose parents run in a circle, −1 if there is none.  Otherwise the arrays are empty.
         indptr, children, order, depth, size, preorder: as in Tree.
     """
 

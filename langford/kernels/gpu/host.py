@@ -1,4 +1,4 @@
-"""CUDA programs compiled for the host: their arithmetic, thread by thread, without a GPU."""
+"""CUDA programs on the processor, without a GPU: a C++ compiler compiles them, and fibers run their threads."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _header() -> Path:
 
 
 def _compile(*options: str | Path, text: str | None = None) -> str:
-    """What the compiler prints; raises NoCompiler."""
+    """Run the compiler; returns what it prints.  Raises NoCompiler."""
     try:
         return subprocess.run([*COMPILER, *options], input=text, capture_output=True, text=True, check=True).stdout
     except FileNotFoundError as error:
@@ -115,7 +115,7 @@ def _compile(*options: str | Path, text: str | None = None) -> str:
 
 @contextmanager
 def _missing(file: Path) -> Iterator[Path | None]:
-    """Where to write a file that does not exist yet, None if it does; meanwhile others wait for it."""
+    """A context in which one process makes a missing file: the path to write to, or None when the file exists."""
     if file.exists():
         yield None
         return
@@ -130,7 +130,7 @@ def _missing(file: Path) -> Iterator[Path | None]:
 
 
 def _digest(texts: str) -> str:
-    """Names what is compiled from a program's texts by this compiler."""
+    """The name of the code that this compiler makes of these texts."""
     return hashlib.sha256("\n".join([*COMPILER, _version(), texts]).encode()).hexdigest()[:16]
 
 
@@ -140,14 +140,14 @@ def _version() -> str:
 
 
 def _folder() -> Path:
-    """Beside numba's cache: what is compiled from other sources is never loaded."""
+    """The folder of these libraries, beside numba's cache: one for each version of the sources."""
     folder = cache_folder() / "host"
     folder.mkdir(exist_ok=True)
     return folder
 
 
 class HostStream:
-    """What it launches is done at once; see langford.kernels.gpu.program.Stream."""
+    """A stream whose launches are done at once; see langford.kernels.gpu.program.Stream."""
 
     idle = True
 

@@ -155,7 +155,7 @@ def device_count() -> int:
 
 
 def device_name(index: int) -> str:
-    """The GPU's name, as its maker calls it; raises NoGpu when there is no GPU of this number."""
+    """The GPU's name, the manufacturer's; raises NoGpu when there is no GPU of this number."""
     count = device_count()
     if index >= count:
         raise NoGpu(f"there is no GPU {index} here: this machine has {count}, numbered from 0")
@@ -176,7 +176,7 @@ def device_memory(index: int) -> int:
 
 
 def is_lost(index: int) -> bool:
-    """Whether a GPU refuses everything in this process, as it does after an illegal access to its memory."""
+    """Whether a GPU refuses all further calls of this process, as after an illegal access to its memory."""
     cupy = _cupy()
     try:
         with cupy.cuda.Device(index):

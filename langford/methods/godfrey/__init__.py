@@ -33,7 +33,7 @@ class Godfrey(Method):
         if widths.sum_bound(problem) > LARGEST_SUM:
             return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
         if 2 * problem.n > DEEPEST + MOST_FREE:
-            return f"godfrey runs through 2^{2 * problem.n} points, which nobody can; use miller"
+            return f"godfrey runs through 2^{2 * problem.n} points, which no machine can; use miller"
         return None
 
     def depths(self, problem: Problem) -> range:

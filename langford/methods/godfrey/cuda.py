@@ -27,7 +27,7 @@ GROUP = 5
 
 @dataclass(frozen=True)
 class Launch:
-    """What the experiments of ``langford tune godfrey`` choose.
+    """Settings that the experiments of ``langford tune godfrey`` choose.
 
     Attributes:
         threads: per block.

@@ -30,8 +30,8 @@ MIN_BLOCKS = 5
 LIMBS = 7
 KEY_SLOTS = 8
 MOST_TILES_LOG2 = 10
-"""So few launches per task that no limb overflows: 2^10 launches, each of less than 2^16 warps that add
-a digit of 32 bits to each limb, stay below 2^58."""
+"""The largest number of launches per task, as a power of two: 2^10 launches, each of less than 2^16 warps that
+add a digit of 32 bits to each limb, stay below 2^58, so no limb overflows."""
 
 
 def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
@@ -115,7 +115,7 @@ def _factors(problem: Problem, group: list[int]) -> list[list[int]]:
 
 
 def _dealt(longest_first: list[int], hands: int) -> list[list[int]]:
-    """Dealt out back and forth, so that everyone gets long and short sums."""
+    """The items dealt out back and forth, so that every group gets long and short sums."""
     order = [*range(hands), *reversed(range(hands))]
     dealt: list[list[int]] = [[] for _ in range(hands)]
     for place, e in enumerate(longest_first):

@@ -26,10 +26,10 @@ MOST_ELEMENTS = 64
 LIMBS = 8
 BIAS = 128
 UNKEPT_LAUNCHES = 2**10
-"""After so many launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a digit of
-32 bits to each limb, stay below 2^58."""
+"""After this number of launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a
+digit of 32 bits to each limb, stay below 2^58."""
 SAMPLED = 61
-"""One u in so many counts for the mean of the even values."""
+"""The mean of the even values is that of every 61st u."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ShiftedOnGpu:
         return cls(plan, HOST.compiler, replace(settings, threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
-        """Fill in what does not change from task to task."""
+        """Set the constants of all tasks."""
         plan, split = self._plan, self._plan.components
         # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
         odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
