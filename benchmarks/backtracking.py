@@ -12,22 +12,20 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import partial
 from typing import Any
 
 import numpy as np
 from table import Table, require_published, timed
 
 import langford
-from langford.devices import Device, cores
-from langford.kernels.cuda.runtime import CudaProgram
+from langford.devices import Cuda, cores
 from langford.methods import Count, merge
 from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
 from langford.problem import Problem
 from langford.profile import chosen_from, settings_of
 from langford.reference import published
 
-GPU = Device("cuda", 0)
+GPU = Cuda(0)
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
 SAMPLE_SECONDS = 5.0
 TABLE = [("miller", 2, n) for n in range(15, 20)] + [("regular", 2, n) for n in range(15, 19)]
@@ -48,7 +46,7 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     """Seconds, nodes and share of the sub-tasks on the cores of a count with GPU 0 and all cores."""
     plan = langford.plan(problem, method, 1)
     settings = chosen_from(Settings(), settings_of(GPU.name, method))
-    gpu = EVALUATORS[method](plan, partial(CudaProgram, GPU.index), cores(), settings)
+    gpu = EVALUATORS[method](plan, GPU.compiler, cores(), settings)
 
     def count() -> Count:
         return merge(plan, [gpu.evaluate(index) for index in plan.largest_first()])

@@ -30,9 +30,9 @@ from table import Table
 import langford
 from jobs.throughput import Pipeline, best_streams, launches_per_second
 from langford.devices import cores
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.program import Stream
-from langford.kernels.cuda.runtime import CudaProgram
+from langford.kernels.gpu.host import HostProgram
+from langford.kernels.gpu.program import Stream
+from langford.kernels.gpu.runtime import CudaProgram
 from langford.methods.backtracking.cuda import MillerOnGpu, Settings, lane_depth
 from langford.problem import Problem
 

@@ -22,7 +22,7 @@ import cupy
 from table import Table, require_published
 
 import langford
-from langford.kernels.cuda.runtime import CudaProgram, device_name
+from langford.kernels.gpu.runtime import CudaProgram, device_name
 from langford.methods import merge
 from langford.methods.godfrey.cuda import GodfreyOnGpu
 from langford.methods.polyphase.cuda import PolyphaseOnGpu

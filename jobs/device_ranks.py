@@ -13,9 +13,10 @@ import numpy as np
 
 from jobs.mpi.world import device_of
 from jobs.ranks import Operator, Ranks
+from langford.devices import Cuda
 from langford.irregular.arrays import Array, module_of, on_gpu
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -169,7 +170,7 @@ def ranks_on_gpus(communicator: Intracomm) -> RanksOnGpus:
     """
     index, problem = 0, ""
     try:
-        index = device_of(communicator, "cuda", True).index
+        index = device_of(communicator, Cuda.kind, True).index
     except NoGpu as error:
         problem = str(error)
     problems = [text for text in communicator.allgather(problem) if text]

@@ -13,9 +13,9 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Device, cores, processor_model
+from langford.devices import CPU, Cuda, Device, cores, processor_model
 from langford.errors import CheckFailed
-from langford.kernels.cuda.runtime import NoGpu, describe_gpus
+from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published
@@ -100,7 +100,7 @@ def _gpus() -> Iterator[Finding]:
         yield Finding("gpu", State.ABSENT, f"{error}; everything else works without")
         return
     for index, description in enumerate(gpus):
-        yield examine_device(f"gpu {index}", Device("cuda", index), f"{description}; ")
+        yield examine_device(f"gpu {index}", Cuda(index), f"{description}; ")
 
 
 def _postgres() -> Finding:

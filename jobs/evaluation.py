@@ -35,6 +35,5 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
-    device_text = str(CPU) if device == CPU else f"{device} {device.name}"
-    provenance = {"host": platform.node(), "device": device_text, "kernels": kernel_hash(), **versions()}
+    provenance = {"host": platform.node(), "device": device.described, "kernels": kernel_hash(), **versions()}
     return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True), began)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from db.fields import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
-from langford.devices import Device, cores
+from langford.devices import Device, cores, kind_of
 from langford.provenance import kernel_hash
 
 PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
@@ -48,9 +48,8 @@ class Identity:
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
-        device_kind = "cuda" if any(device.kind == "cuda" for device in devices) else "cpu"
         here = str(uuid.uuid4()), platform.node(), process_name(os.getpid())
-        return cls(*here, device_kind, kernel_hash(), equipment_of(devices))
+        return cls(*here, kind_of(devices), kernel_hash(), equipment_of(devices))
 
 
 def user() -> str:

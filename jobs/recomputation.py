@@ -19,16 +19,12 @@ from numpy.typing import NDArray
 from db import Export
 from jobs.evaluation import evaluate
 from langford.arithmetic.residue import residue
-from langford.devices import CPU, Device, cores
+from langford.devices import Device
 from langford.errors import LangfordError
-from langford.methods import METHODS, Evaluator, Plan
-from langford.methods.host import host_evaluator
+from langford.methods import METHODS, Plan
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation, PartialResult
 from langford.threads import computing_threads
-
-HOST = "host"
-"""The name of the device on which the GPU's kernel runs compiled for the processor."""
 
 
 class NotComparable(LangfordError):
@@ -94,7 +90,6 @@ class Recomputation:
         plan: the plan whose tasks are evaluated.
         owners: the task of the campaign to which each of them belongs, see Plan.owners.
         device: where they are evaluated.
-        evaluator: evaluates them on the host-compiled kernel; None: the evaluator of the device.
         words: the comparison that this makes.
     """
 
@@ -102,7 +97,6 @@ class Recomputation:
     plan: Plan
     owners: NDArray[np.int64]
     device: Device
-    evaluator: Evaluator | None
     words: str
 
     @cached_property
@@ -112,9 +106,8 @@ class Recomputation:
 
     @property
     def at_once(self) -> int:
-        """How many parts are evaluated at once: kernels of the processor release the interpreter; a GPU, and a
-        program compiled for the host, do one thing at a time."""
-        return cores() if self.device == CPU and self.evaluator is None else 1
+        """How many parts are evaluated at once."""
+        return self.device.at_once
 
     def parts(self, index: int) -> list[int]:
         """The tasks of the plan whose values add up to that of a task of the campaign."""
@@ -125,11 +118,7 @@ class Recomputation:
     def part(self, part: int) -> Part:
         """Evaluate a task of the plan; raises CheckFailed."""
         start = time.perf_counter()
-        if self.evaluator is None:
-            result = evaluate(self.plan, part, self.device).result
-        else:
-            result = self.evaluator.evaluate(part)
-            self.plan.expectation(part).check(result)
+        result = evaluate(self.plan, part, self.device).result
         return Part(result, time.perf_counter() - start)
 
     def terms(self, parts: Collection[Part]) -> int | None:
@@ -147,13 +136,13 @@ class Recomputation:
         return Evaluation(result, sum(part.seconds for part in parts), how)
 
 
-def recomputation(plan: Plan, method_name: str | None, device: Device | None) -> Recomputation:
+def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomputation:
     """The most independent way to recompute the tasks of a plan.
 
     Args:
         plan: of the campaign.
         method_name: another method whose tasks are comparable, or None for the plan's own.
-        device: where; None for the host-compiled kernel of the GPU.
+        device: where.
 
     Raises NotComparable, and as Method.plan and Method.evaluator.
     """
@@ -179,13 +168,9 @@ def recomputation(plan: Plan, method_name: str | None, device: Device | None) ->
         )
     assert owners is not None
     seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
-    how = f"{chosen.method.name}{seed}, {split}, by "
-    if device is None:
-        how += "the kernel of the GPU, compiled for this processor"
-        return Recomputation(plan, chosen, owners, CPU, host_evaluator(chosen), how)
     chosen.evaluator(device)
-    how += "the kernel of the processor" if device == CPU else f"the kernel of the GPU on {device}"
-    return Recomputation(plan, chosen, owners, device, None, how)
+    how = f"{chosen.method.name}{seed}, {split}, by {device.kernel_words}"
+    return Recomputation(plan, chosen, owners, device, how)
 
 
 def compare(

@@ -14,7 +14,7 @@ from db.promise import document as promise_document
 from jobs.identity import user
 from jobs.recomputation import Comparison, values_in_words
 from jobs.verify import Coverage
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.errors import LangfordError, WrongResult
 from langford.provenance import kernel_hash, versions
 
@@ -107,7 +107,7 @@ def statement_of(
     comparisons: Sequence[Comparison],
     coverage: Coverage,
     how: str,
-    device: Device | None,
+    device: Device,
     checks: Sequence[str],
     counted_sources: Mapping[str, int],
     promise: Promise | None,
@@ -120,7 +120,7 @@ def statement_of(
         comparisons: the tasks that were compared.
         coverage: how much of the campaign they are.
         how: the recomputation, in words.
-        device: on which tasks were recomputed; None for the host-compiled kernel.
+        device: on which tasks were recomputed.
         checks: what was checked without recomputing, in words.
         counted_sources: how many of the compared results come from each source.
         promise: of the campaign, after the verification; None: none is recorded.
@@ -133,7 +133,6 @@ def statement_of(
     )
     if wrong:
         outcome = f"{len(wrong)} of {len(compared)} tasks differ: {', '.join(map(str, wrong))}"
-    where = "host-compiled kernel" if device is None else "cpu" if device == CPU else f"{device} {device.name}"
     return Statement(
         {
             "format": FORMAT,
@@ -144,7 +143,7 @@ def statement_of(
             "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
             "kernels": kernel_hash(),
             "versions": versions(),
-            "device": where,
+            "device": device.described,
             "how": how,
             "outcome": outcome,
             "agrees": not wrong if compared else None,

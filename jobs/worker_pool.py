@@ -21,7 +21,7 @@ from jobs.fork_server import SPAWN, ForkServer
 from jobs.heartbeat import Heartbeat
 from jobs.pool import PREFETCH, Died, Failed, Finished
 from langford import process
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.methods import Plan, PlanKey, plan_of
 
@@ -193,12 +193,12 @@ def _death(what: str, exit_code: int | None) -> str:
 
 
 def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat) -> Plan:
-    """What all workers begin with.  A GPU's kernels do not outlive a fork: each worker loads its own."""
+    """What all workers begin with.  A worker loads the kernels itself that do not outlive a fork."""
     process.claim()
     heartbeat.start()
     plan = plan_of(key)
-    if CPU in devices:
-        plan.evaluator(CPU)
+    for device in {each for each in devices if each.outlives_fork}:
+        plan.evaluator(device)
     return plan
 
 

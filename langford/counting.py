@@ -68,7 +68,7 @@ def plan(
     device: str | Device = "cpu",
     seed: int | None = None,
 ) -> Plan:
-    """A problem split into independent tasks, for people who run them on a farm of their own.
+    """A problem split into independent tasks, which can run on any farm.
 
     The same arguments give the same plan on every machine.
 

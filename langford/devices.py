@@ -1,19 +1,30 @@
-"""Where a task is evaluated: on a core of the processor, or on a GPU."""
+"""Where a task is evaluated: what differs between the kinds of devices is in one class each.
+
+:class:`Cpu` and :class:`Cuda` are the kinds that compute campaigns.  :class:`Host` is for verification: the
+processor runs the kernels of the GPU.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from langford.errors import LangfordError
-from langford.kernels.cuda.runtime import device_count, device_name, is_lost
+from langford.errors import LangfordError, MethodDoesNotApply
+from langford.kernels.gpu.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
+from langford.loading import load
 
-KINDS = ("cpu", "cuda")
+if TYPE_CHECKING:
+    from langford.kernels.gpu.program import Compiler
+
 PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 
@@ -22,56 +33,237 @@ class BadDevice(LangfordError):
 
 
 @dataclass(frozen=True)
-class Device:
+class Device(ABC):
     """A core of the processor ("cpu"), or GPU number ``index`` ("cuda:0").
 
     Attributes:
-        kind: "cpu" or "cuda".
         index: which of the GPUs, from 0; 0 for the processor, whose cores are all alike.
+        kind: what the ledger and the options call it, "cpu" or "cuda".
+        kernels: the kind whose kernels it runs: the key in ``Method.evaluators``.
+        label: what figures call it.
+        unit: one of its devices, in words.
+        on_cores: whether its devices are cores, of which the user chooses how many compute.
+        fewer_levels: by how many levels its tasks are less deep, and so larger, than those for one core.
+        task_seconds: how long a task of a new campaign should take; None: the method suggests the depth.
+        outlives_fork: whether a kernel that was loaded before a fork works after it.
     """
 
-    kind: str
     index: int = 0
+    kind: ClassVar[str]
+    kernels: ClassVar[str]
+    label: ClassVar[str]
+    unit: ClassVar[str]
+    on_cores: ClassVar[bool] = False
+    fewer_levels: ClassVar[int] = 0
+    task_seconds: ClassVar[float | None] = None
+    outlives_fork: ClassVar[bool] = False
 
-    @classmethod
-    def parse(cls, text: str) -> Device:
+    @staticmethod
+    def parse(text: str) -> Device:
         """The device that a text names: "cpu", "cuda" (GPU 0) or "cuda:K"; raises BadDevice.
 
         >>> Device.parse("cuda:1")
-        Device(kind='cuda', index=1)
+        Cuda(index=1)
         >>> str(Device.parse("cuda"))
         'cuda:0'
         """
-        named = re.fullmatch(r"(cpu)|(cuda)(?::(\d{1,4}))?", text)
+        named = re.fullmatch(rf"({Cpu.kind})|{Cuda.kind}(?::(\d{{1,4}}))?", text)
         if named is None:
             raise BadDevice(f"{text!r} is no device: write cpu, cuda or cuda:1")
-        return CPU if named[1] else cls("cuda", int(named[3] or 0))
+        return CPU if named[1] else Cuda(int(named[2] or 0))
 
-    def __str__(self) -> str:
-        return "cpu" if self == CPU else f"{self.kind}:{self.index}"
+    @classmethod
+    @abstractmethod
+    def present(cls, most_cores: int | None = None) -> Sequence[Device]:
+        """One device per worker of this machine; raises NoGpu.
+
+        ``most_cores``: entries for cores; by default one for each core that this process may use.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def clock() -> float:
+        """Seconds by which a computation of this thread is timed."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """What its maker calls a GPU; "cpu" for the processor.  Raises NoGpu."""
-        return device_name(self.index) if self.kind == "cuda" else str(self)
+        """The key of its settings in the profile: the model of a GPU, else "cpu".  Raises NoGpu."""
 
     @property
+    @abstractmethod
     def model(self) -> str:
-        """What its maker calls it.  Raises NoGpu."""
-        return device_name(self.index) if self.kind == "cuda" else processor_model()
+        """The manufacturer's name of it.  Raises NoGpu."""
+
+    @property
+    @abstractmethod
+    def described(self) -> str:
+        """The device as provenances and statements name it.  Raises NoGpu."""
+
+    @property
+    @abstractmethod
+    def kernel_words(self) -> str:
+        """The kernels that compute on it, in words."""
+
+    @property
+    def at_once(self) -> int:
+        """How many tasks one process evaluates on it at once."""
+        return 1
 
     @property
     def is_lost(self) -> bool:
         """Whether this process can compute nothing on it any more, after an error; another process may."""
-        return self.kind == "cuda" and is_lost(self.index)
+        return False
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        """The evaluator of a plan here, by the class that :class:`langford.methods.plan.Method` names."""
+        return maker.on(plan, self)
 
 
-CPU = Device("cpu")
+class Cpu(Device):
+    """A core of the processor."""
+
+    kind = kernels = "cpu"
+    label = "CPU"
+    unit = "core"
+    on_cores = True
+    outlives_fork = True
+
+    @classmethod
+    def present(cls, most_cores: int | None = None) -> Sequence[Device]:
+        return [cls()] * (most_cores or cores())
+
+    @staticmethod
+    def clock() -> float:
+        """Processor time: other processes on the core do not count."""
+        return time.thread_time()
+
+    def __str__(self) -> str:
+        return self.kind
+
+    @property
+    def name(self) -> str:
+        return self.kind
+
+    @property
+    def model(self) -> str:
+        return processor_model()
+
+    @property
+    def described(self) -> str:
+        return self.kind
+
+    @property
+    def kernel_words(self) -> str:
+        return "the kernel of the processor"
+
+    @property
+    def at_once(self) -> int:
+        """One per core: the kernels release the interpreter."""
+        return cores()
+
+
+class Cuda(Device):
+    """A GPU."""
+
+    kind = kernels = "cuda"
+    label = unit = "GPU"
+    fewer_levels = 4  # it needs tasks at least 16 times as large as a core does
+    task_seconds = 20.0
+
+    @classmethod
+    def present(cls, most_cores: int | None = None) -> Sequence[Device]:
+        return [cls(index) for index in range(device_count())]
+
+    @staticmethod
+    def clock() -> float:
+        """Wall time: the thread waits while the GPU computes."""
+        return time.perf_counter()
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.index}"
+
+    @property
+    def name(self) -> str:
+        return device_name(self.index)
+
+    @property
+    def model(self) -> str:
+        return device_name(self.index)
+
+    @property
+    def described(self) -> str:
+        return f"{self} {self.name}"
+
+    @property
+    def kernel_words(self) -> str:
+        return f"the kernel of the GPU on {self}"
+
+    @property
+    def is_lost(self) -> bool:
+        return is_lost(self.index)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of its memory; raises NoGpu."""
+        return device_memory(self.index)
+
+    @property
+    def compiler(self) -> Compiler:
+        """Compiles programs for it."""
+        return partial(CudaProgram, self.index)
+
+
+class Host(Cpu):
+    """The processor with the kernels of the GPU, compiled for it: slow, but other code than its own kernels."""
+
+    kernels = Cuda.kernels
+    on_cores = False
+
+    @property
+    def described(self) -> str:
+        return "host-compiled kernel"
+
+    @property
+    def kernel_words(self) -> str:
+        return "the kernel of the GPU, compiled for this processor"
+
+    @property
+    def at_once(self) -> int:
+        """A program compiled for the host does one thing at a time."""
+        return 1
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the programs may use."""
+        return int(load("langford.kernels.gpu.host:HostProgram").memory)
+
+    @property
+    def compiler(self) -> Compiler:
+        """Compiles programs for it."""
+        compiler: Compiler = load("langford.kernels.gpu.host:HostProgram")
+        return compiler
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        """The evaluator of a plan here; raises MethodDoesNotApply unless its kernel compiles for a processor."""
+        if not hasattr(maker, "on_host"):
+            raise MethodDoesNotApply(
+                f"{plan.method.name} has no kernel of the GPU to compile for this processor: "
+                "leave --device host out"
+            )
+        return maker.on_host(plan)
+
+
+CPU, HOST = Cpu(), Host()
+KINDS: dict[str, type[Device]] = {each.kind: each for each in (Cpu, Cuda)}
+"""The kinds of devices that compute campaigns, by name."""
+VERIFYING: dict[str, type[Device]] = {**KINDS, "host": Host}
+"""The kinds of devices on which ``langford verify`` recomputes, by name."""
 
 
 @cache
 def processor_model() -> str:
-    """What its maker calls the processor; its architecture where the system does not tell."""
+    """The manufacturer's name of the processor; its architecture where the system does not have the name."""
     with suppress(OSError):
         for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():
             field, _, value = line.partition(":")
@@ -96,6 +288,9 @@ def devices(kind: str, most_cores: int | None = None) -> list[Device]:
     """
     if kind not in KINDS:
         raise BadDevice(f"{kind!r} is no kind of device: choose one of {', '.join(KINDS)}")
-    if kind == CPU.kind:
-        return [CPU] * (most_cores or cores())
-    return [Device("cuda", index) for index in range(device_count())]
+    return list(KINDS[kind].present(most_cores))
+
+
+def kind_of(worker: Sequence[Device]) -> str:
+    """The kind by which the ledger knows a worker with these devices: the first that is not the processor's."""
+    return next((device.kind for device in worker if device.kind != Cpu.kind), Cpu.kind)

@@ -122,7 +122,7 @@ def figure(arrangement: Arrangement) -> Figure:
 
 
 def require_drawable(path: Path) -> None:
-    """Raises what :func:`save` would, before anybody searches: CannotDraw, NotReplaceable or OSError."""
+    """Raises the errors of :func:`save` before a long search: CannotDraw, NotReplaceable or OSError."""
     if path.suffix.lower() not in FORMATS:
         raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
     if find_spec("matplotlib") is None:

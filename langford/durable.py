@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: a crash, a full disk or a blackout leaves no half of one."""
+"""Files that are written completely or not at all, whatever happens: a crash, a full disk, a power failure."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ LASTING = {
     "the log of a database": rb"\x37\x7f\x06[\x82\x83]",
     "a private key": rb"\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY",
 }
-"""What no output replaces, and how its file begins."""
+"""Kinds of files that an output never replaces, with how they begin."""
 BEGINNING = 128
-"""Bytes of a file that are enough to know it."""
+"""Bytes at the beginning of a file that show its kind."""
 
 
 class NotReplaceable(LangfordError):
-    """An output would replace a file that nobody could make again."""
+    """An output would replace a file that cannot be made again."""
 
 
 def replace_file(file: Path, content: bytes, private: bool = False) -> None:
-    """Write a file at once: it is on disk, under its name, when this returns.
+    """Write a file atomically: it is on disk, under its name, when this returns.
 
-    A file of that name is replaced; when anything goes wrong it stays as it was.  A link stays, and the file to
-    which it leads is replaced.  What is no file, like /dev/stdout or a pipe, is written to.  Raises NotReplaceable
-    or OSError.
+    An earlier file of that name is replaced; after an error it is unchanged.  A symbolic link is kept, and the file
+    that it leads to is replaced.  A device or a pipe, like /dev/stdout, is written to.  Raises NotReplaceable or
+    OSError.
 
-    ``private``: nobody but its owner may read the file, at no time; a link is replaced, which others may have made.
+    ``private``: only the owner can read the file, from its creation on; a symbolic link is replaced, since another
+    user may have made it.
     """
     require_replaceable(file)
     if is_a_device_or_a_pipe(file):
@@ -41,7 +42,7 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with suppress(FileNotFoundError):
-            unfinished.unlink()  # of a process that crashed; or somebody's link to a file that we would write to
+            unfinished.unlink()  # left by a process that crashed, or a link that another user made
         with open(unfinished, "wb", opener=_private if private else _new) as stream:
             stream.write(content)
             stream.flush()
@@ -63,7 +64,7 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
 def require_replaceable(file: Path) -> None:
     """Raises NotReplaceable for a database or a private key, also behind a link, and OSError where no file can be.
 
-    For commands whose work would be lost, or half done, if they asked only when they write.
+    Commands call it before their work, which would be lost if the output were refused at the end.
     """
     if not file.is_absolute():
         Path.cwd()  # raises where the working folder was deleted, which still answers as a folder
@@ -82,7 +83,7 @@ def require_replaceable(file: Path) -> None:
 
 
 def is_a_device_or_a_pipe(file: Path) -> bool:
-    """Whether there is something, and no file or folder."""
+    """Whether the path exists and is neither a file nor a folder."""
     return file.exists() and not (file.is_file() or file.is_dir())
 
 

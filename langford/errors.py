@@ -8,7 +8,7 @@ class LangfordError(Exception):
 
 
 class BadProblem(LangfordError):
-    """The problem asked for does not exist (n < 1, an unknown variant, places that cannot be)."""
+    """The problem does not exist (n < 1, an unknown variant, impossible places)."""
 
 
 class MethodDoesNotApply(LangfordError):
@@ -28,11 +28,11 @@ class TaskIndexOutOfRange(LangfordError):
 
 
 class WrongResult(LangfordError):
-    """Base of the errors that say: at least one result is wrong, or cannot be trusted as it is."""
+    """Base of the errors that mean: at least one result is wrong, or cannot be trusted."""
 
 
 class MachineFailed(LangfordError):
-    """Base of the errors of this machine, not of the input: a further attempt, or another machine, may do it."""
+    """Base of the errors of this machine, not of the input: another attempt, or another machine, may succeed."""
 
 
 class CheckFailed(WrongResult):
@@ -44,4 +44,4 @@ class Incomplete(LangfordError):
 
 
 class TooExpensive(LangfordError):
-    """The count would take longer than anybody waits; the message says how long."""
+    """The count would take too long; the message gives the expected time."""

@@ -1,4 +1,4 @@
-"""Knuth's estimate of a count before it exists.
+"""Knuth's estimate of a count by random walks.
 
 D. E. Knuth, "Estimating the efficiency of backtrack programs" (Math. Comp. 29, 1975): walk
 down the search tree choosing uniformly among the children; the product of the numbers of
@@ -23,11 +23,11 @@ from langford.problem import Problem
 EXACT_COLOURS = 9
 """Colours left to the exact count at the end of a walk, at most."""
 MOST_WALKS = 10**9
-"""Two numbers are kept of each."""
+"""The limit of memory: two numbers are kept for each walk."""
 
 
 class BadWalks(LangfordError):
-    """An estimate from so many walks cannot be made."""
+    """No estimate can be made from this number of walks."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Estimate:
         value: the mean over all walks.
         standard_error: of the mean; a 95% interval is value ± 1.96 · standard_error.
         walks: number of walks.
-        fruitful: walks that found at least one arrangement; the error is honest only when
+        fruitful: walks that found at least one arrangement; the standard error is reliable only when
             there are many.
     """
 

@@ -20,7 +20,7 @@ from langford.problem import Problem
 Arrangement = tuple[int, ...]
 
 LONGEST_ROW = 128
-"""Places beyond which no search of this kind finds an arrangement."""
+"""The longest row that is searched; in longer ones no arrangement would be found in a reasonable time."""
 UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
 
@@ -60,8 +60,8 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
     """Draw arrangements at random, with replacement.
 
     Uniform for n ≤ UNIFORM_COLOURS: each step down is weighted with the exact number of
-    completions.  Beyond that a randomised depth-first search: every arrangement can come
-    up, not all with the same probability.
+    completions.  For larger n by a randomised depth-first search: every arrangement can
+    occur, but not all with the same probability.
 
     Raises TooExpensive when there is nothing to draw.
     """

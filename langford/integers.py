@@ -1,4 +1,4 @@
-"""Whole numbers that somebody gives to the library."""
+"""Whole numbers among the arguments of the library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from langford.errors import LangfordError
 
 
 def whole(what: str, number: int, error: type[LangfordError]) -> int:
-    """The number as Python's integer; raises ``error`` for what is none.
+    """The number as an integer of Python; raises ``error`` for a value of another kind.
 
-    One of NumPy overflows when it is shifted; and 1.0, though equal to 1, is written in another way.
+    NumPy's integers overflow when they are shifted, and 1.0 equals 1 but is written differently.
     """
     try:
         return index(number)

@@ -1,4 +1,4 @@
-"""Load a name of a module when it is needed: what most programs never use costs them no time at the start."""
+"""Load a name of a module when it is first used: programs start without the modules that they do not need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def load(reference: str) -> Any:
-    """What "package.module:name" refers to; raises ImportError or AttributeError."""
+    """The object that "package.module:name" names; raises ImportError or AttributeError."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 

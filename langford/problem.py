@@ -19,13 +19,13 @@ from langford.integers import whole
 from langford.variants import DIFFERENCES, VARIANTS
 
 MOST_PLACES = 4096
-"""A longer row is refused: no method comes near it, and a description of it would fill the memory."""
+"""The longest row: no method can count a longer one, and its description would fill the memory."""
 
 LISTED = re.compile(
     r"differences-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"), re.ASCII
 )
 NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?", re.ASCII)
-"""Names of problems; what none of them matches names none."""
+"""The forms of names of problems."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class Problem:
 
     @cached_property
     def obstruction(self) -> str | None:
-        """Why there can be no arrangement, or None when nothing simple forbids one.
+        """Why there can be no arrangement, or None when there is no simple proof.
 
         A colour that starts at x with difference d fills places that sum to
         s·x + d·s(s−1)/2, so the places' sum minus Σ d·s(s−1)/2 is a multiple of s.  For
@@ -261,15 +261,20 @@ class Problem:
             return f"difference {longest} does not fit into {self.places} places"
         rest = sum(self.filled) - sum(self.differences) * s * (s - 1) // 2
         if rest % s:
+            per_colour = s * (s - 1) // 2
+            d, factor = ("d", "") if per_colour == 1 else (f"{per_colour}d", f"{per_colour}·")
+            places, differences = sum(self.filled), sum(self.differences)
             return (
-                f"the places sum to {sum(self.filled)}, but {s} cubes at distance d fill places that "
-                f"sum to {s}x + {s * (s - 1) // 2}d: the remainder {rest} is not a multiple of {s}"
+                f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + {d}; "
+                f"the sum of all filled places is {places} and that of all differences {differences}, so "
+                f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}"
             )
         squares = sum(k * k for k in self.filled) - 2 * sum(d * d for d in self.differences)
         if s == 3 and squares % 3:
             return (
-                "three cubes around centre c fill places whose squares sum to 3c² + 2d², "
-                f"but the squares leave {squares}, not a multiple of 3"
+                "the three cubes of a colour with difference d, around place c, fill places whose squares sum to "
+                f"3c² + 2d²; so {squares}, the sum of the squares of all filled places less twice that of all "
+                "differences, would have to be divisible by 3"
             )
         return None
 

@@ -1,25 +1,28 @@
-"""Whose process this is: a command or a worker of ours leaves out what the program of somebody else may want."""
+"""Whether this process belongs to this program, or another program has imported the library.
+
+Commands and workers change the interpreter in ways that another program may not want.
+"""
 
 from __future__ import annotations
 
 import threading
 
 COMPUTING = "langford-computing"
-"""What the names of threads that compute begin with."""
+"""The beginning of the names of threads that compute."""
 _is_ours = False
 
 
 def claim() -> None:
-    """Say, before any kernel is loaded, that this process does nothing but our work."""
+    """Declare that this process belongs to this program; call it before any kernel is loaded."""
     global _is_ours
     _is_ours = True
 
 
 def is_ours() -> bool:
-    """Whether this process does nothing but our work."""
+    """Whether this process belongs to this program."""
     return _is_ours
 
 
 def still_computes() -> bool:
-    """Whether threads compute for whom nobody waits any more; the interpreter would wait at its end."""
+    """Whether threads still compute.  At its end the interpreter would wait for them."""
     return any(thread.name.startswith(COMPUTING) for thread in threading.enumerate())

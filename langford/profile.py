@@ -1,7 +1,7 @@
 """The settings that ``langford tune`` found best on the devices of this machine.
 
 The profile is a JSON file, device name → method → setting → value, in the user's configuration
-folder; what it does not name keeps its default.
+folder; a setting that it does not name has its default.
 """
 
 from __future__ import annotations

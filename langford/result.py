@@ -1,4 +1,4 @@
-"""Partial results: an exact integer with what is needed to doubt it."""
+"""Partial results: exact integers with the data that checks them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DECIMAL = re.compile(r"-?[0-9]+")
 
 
 class BadText(LangfordError):
-    """A text is no integer in decimal digits."""
+    """A text is not an integer in decimal digits."""
 
 
 @dataclass(frozen=True)
 class PartialResult:
-    """What one task contributes.
+    """The contribution of one task.
 
     Attributes:
         index: the task's index within its plan.
@@ -49,7 +49,7 @@ class PartialResult:
         """The inverse of :meth:`to_text`; raises BadText."""
         work = _integer(evaluated)
         if work < 0:
-            raise BadText(f"task {index} evaluated {work} points or nodes: no number of them is negative")
+            raise BadText(f"task {index} evaluated {work} points or nodes: the number cannot be negative")
         return cls(index, _integer(value), _integer(residue), work)
 
 
@@ -96,13 +96,13 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a correct partial result must satisfy (necessary, not sufficient).
+    """Conditions that a correct partial result satisfies (necessary, not sufficient).
 
     Attributes:
         zero_bits: an algebraic sum over all values of m free variables is a multiple of
             2^m; what remains of that after the factors taken out.
         lowest, highest: inclusive bounds.
-        points: no more are evaluated; None: nobody knows, as of the nodes of a search.
+        points: the largest number that can be evaluated; None: unknown, as the nodes of a search are.
     """
 
     zero_bits: int

@@ -1,7 +1,7 @@
-"""How far a computation is, for others to see: whether it compiles its kernels, and how many steps it has made.
+"""The progress of this process: whether it compiles kernels, and how many steps it has made.
 
-A step is one call of a kernel.  An evaluator counts its steps; whoever wants to know them says where, and nobody
-needs to.
+A step is one call of a kernel.  Evaluators count their steps in :data:`STEPS`; a program that watches them chooses
+where the number is kept.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ class Numbers(Protocol):
 
 
 class Steps:
-    """A counter of this process's steps, kept where others may read it."""
+    """A counter of this process's steps, which may be in shared memory."""
 
     def __init__(self) -> None:
         self._numbers: Numbers = [0]
         self._position = 0
 
     def count_in(self, numbers: Numbers, position: int) -> None:
-        """Count in one of some numbers from now on."""
+        """Keep the count at this position of ``numbers`` from now on."""
         self._numbers, self._position = numbers, position
 
     def made(self) -> None:
-        """Count one step.  Of two threads that do so at once, one may be forgotten."""
+        """Count one step.  Of two steps that are counted at the same moment, one may be lost."""
         self._numbers[self._position] += 1
 
 
@@ -43,19 +43,19 @@ STEPS = Steps()
 
 
 class Compiling:
-    """Tells a listener when this process begins to compile kernels, or to wait while another one does, and ends."""
+    """Notifies a listener when this process begins and ends to compile kernels, or to wait for another one."""
 
     def __init__(self) -> None:
         self._lock, self._at_once = Lock(), 0
         self._listener: Callable[[bool], None] = lambda compiles: None
 
     def tell(self, listener: Callable[[bool], None]) -> None:
-        """``listener``: called with True when this process begins, and with False when it ends."""
+        """Notify this listener: it is called with True at the beginning and with False at the end."""
         self._listener = listener
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Around a compilation; several threads may compile at once."""
+        """A context around a compilation; several threads may compile at once."""
         with self._lock:
             self._at_once += 1
             if self._at_once == 1:
@@ -70,4 +70,4 @@ class Compiling:
 
 
 COMPILING = Compiling()
-"""What this process compiles."""
+"""The compilations of this process."""

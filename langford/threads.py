@@ -1,4 +1,4 @@
-"""Threads that compute, and that nobody waits for who wants to stop: a kernel cannot be interrupted."""
+"""Threads for kernels.  A kernel cannot be interrupted, so a program that stops does not wait for them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from langford.process import COMPUTING
 
 @contextmanager
 def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of so many threads.
+    """A pool of ``number`` threads.
 
-    If the block ends with an error, or with Ctrl-C, what waits is cancelled, and what has begun is left behind.
+    If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
+    running.
     """
     pool = ThreadPoolExecutor(number, COMPUTING)
     try:

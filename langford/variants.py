@@ -1,4 +1,4 @@
-"""The named variants, one line each: the one place that knows how they differ."""
+"""The named variants, one line each.  Only this module knows how they differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 DIFFERENCES = "differences"
-"""What :attr:`Problem.variant` says of a set of differences that no variant names."""
+"""The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""
 
 
 @dataclass(frozen=True)

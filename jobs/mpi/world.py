@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from langford.devices import CPU, Device, devices
+from langford.devices import Device, devices
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Devic
     on_this_host = communicator.Split_type(MPI.COMM_TYPE_SHARED)
     ranks = on_this_host.allgather(communicator.rank)
     on_this_host.Free()
-    if kind == CPU.kind:
-        return CPU
     computing = [rank for rank in ranks if first_computes or rank]
-    gpus = devices(kind)
+    here = devices(kind)
     position = computing.index(communicator.rank) if communicator.rank in computing else 0
-    return gpus[position % len(gpus)]
+    return here[position % len(here)]

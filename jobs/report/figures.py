@@ -20,6 +20,7 @@ from db.fields import SHORTEST_SECONDS
 from jobs.report.evidence import Evidence
 from jobs.report.palette import Palette
 from jobs.report.words import number
+from langford.devices import KINDS
 from langford.plain import plain
 
 DAY = 86_400.0
@@ -220,11 +221,11 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     shown = evidence.busiest(MOST_BARS)
     figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
     axes = _axes(figure, palette)
-    colours = {"cpu": palette.first, "cuda": palette.second}
+    colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
     labelled: set[str] = set()
     for row, worker in enumerate(shown):
         kind = worker.worker.device_kind
-        label = None if kind in labelled else {"cpu": "CPU", "cuda": "GPU"}.get(kind, kind)
+        label = None if kind in labelled else KINDS[kind].label if kind in KINDS else kind
         labelled.add(kind)
         axes.barh(
             [row] * len(worker.starts),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from random import Random
 
 from jobs.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
-from langford.devices import CPU, Device
+from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, Plan, candidates
 from langford.methods.choice import keep
 from langford.problem import Problem
@@ -20,7 +19,7 @@ ENOUGH_SECONDS = 0.25
 """Time of a task that shows the speed of tasks of any size."""
 DEEPER = 8
 """How much deeper than suggested the first plan is whose tasks are measured."""
-GPU = Device("cuda", 0)
+GPU = Cuda(0)
 
 
 class NothingToChoose(MethodDoesNotApply):
@@ -92,7 +91,6 @@ def _showing(problem: Problem, method: Method, device: Device) -> Plan:
 
 def seconds_of(plan: Plan, task: int, device: Device) -> float:
     """Time of one task: of this thread's core, or on the clock where a GPU computes."""
-    clock = time.thread_time if device == CPU else time.perf_counter
-    start = clock()
+    start = device.clock()
     evaluate(plan, task, device)
-    return clock() - start
+    return device.clock() - start

@@ -12,32 +12,32 @@ import time
 
 from jobs.evaluation import evaluate
 from langford.methods import Method, Plan
-from langford.methods.plan import Speed
+from langford.methods.speeds import Forecast
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
     """Expected seconds of one core for the whole count, within a factor of about 2; 0 for a short count."""
-    speed = method.speed.get(problem.copies) or method.speed[0]
-    if problem.n <= speed.instant:
+    start = method.speeds.forecast(problem.copies)
+    if problem.n <= start.instant:
         return 0.0
-    probe = _smaller(problem, speed.probe)
-    if speed.growth is None:
-        return _summed(problem, probe, method, speed)
-    return _searched(probe, method) * speed.growth ** (problem.n - probe.n)
+    probe = _smaller(problem, start.probe)
+    if start.growth is None:
+        return _summed(problem, probe, method, start)
+    return _searched(probe, method) * start.growth ** (problem.n - probe.n)
 
 
-def _summed(problem: Problem, probe: Problem, method: Method, speed: Speed) -> float:
+def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -> float:
     """Seconds of one core for a sum, from one task of a smaller problem."""
-    plan = probing_plan(probe, method, speed.points)
+    plan = probing_plan(probe, method, start.points)
     task = int(plan.work.argsort()[len(plan.work) // 2])
     points = float(method.plan(problem, method.suggested_depth(problem)).work.sum())
     plan.evaluator()
-    start = time.thread_time()
+    began = time.thread_time()
     evaluate(plan, task)
-    seconds = time.thread_time() - start
-    widening: float = (problem.n / probe.n) ** speed.widening
+    seconds = time.thread_time() - began
+    widening: float = (problem.n / probe.n) ** start.widening
     return seconds / float(plan.work[task]) * points * widening
 
 

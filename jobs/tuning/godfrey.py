@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
-from langford.kernels.cuda.program import Compiler
+from langford.kernels.gpu.program import Compiler
 from langford.methods import find_method
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
 from langford.methods.godfrey.plan import GodfreyPlan

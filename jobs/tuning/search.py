@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
-from langford.kernels.cuda.program import Compiler
+from langford.kernels.gpu.program import Compiler
 from langford.methods import Evaluator, find_method
 from langford.methods.backtracking.cuda import (
     MOST_TEST_FREE,

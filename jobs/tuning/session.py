@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import partial
 
 from jobs.tuning.experiment import Experiment, Stopwatch
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
 from jobs.tuning.processor import on_cores
 from jobs.tuning.search import Bench, search_on_gpu
-from langford.devices import CPU, Device, cores
-from langford.kernels.cuda.runtime import CudaProgram, NoGpu
+from langford.devices import CPU, Cuda, cores
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
@@ -22,7 +21,7 @@ from langford.profile import save_settings
 CORE_SECONDS = 10.0
 """Most expensive count of the experiments on the cores, in seconds of one core."""
 
-GPU = Device("cuda", 0)
+GPU = Cuda(0)
 
 
 def experiments(
@@ -52,7 +51,7 @@ def experiments(
     except NoGpu as error:
         say(f"the experiments on a GPU are left out: {error}")
         return
-    compiler = partial(CudaProgram, GPU.index)
+    compiler = GPU.compiler
     if method.name == "godfrey":
         sums = GodfreyBench(problem, compiler, cores(), Launch(), watch)
         yield from ((GPU.kind, experiment) for experiment in godfrey_on_gpu(sums))

@@ -1,4 +1,4 @@
-"""How wide the numbers of the algebraic methods get: the one place that derives it.
+"""Bounds of the numbers in the algebraic methods; they are derived here only.
 
 |S_d| is at most its number of terms, so products and sums over points have exact bounds;
 the largest ones occur (all signs equal).  Bounds of empty sums are taken as 1.

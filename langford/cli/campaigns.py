@@ -37,12 +37,9 @@ from langford.cli.running import (
     work_off,
 )
 from langford.cli.stop_signals import StopSignals
-from langford.devices import CPU, Device, devices
+from langford.devices import KINDS, Device, devices
 from langford.errors import LangfordError
 from langford.methods import candidates
-
-GPU_TASK_SECONDS = 20.0
-"""Time of a task on a GPU, unless --task-time or --depth is given."""
 
 NAMED = 10
 """Workers that a message names at most."""
@@ -127,7 +124,7 @@ def run(
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
     """The time that a task shall take; None: the method suggests a depth."""
-    return GPU_TASK_SECONDS if task_time is None and device_kind != CPU.kind else task_time
+    return KINDS[device_kind].task_seconds if task_time is None else task_time
 
 
 @click.command(

@@ -11,7 +11,7 @@ from langford.cli.option_groups import ProblemOptions, method_of, problem_option
 from langford.cli.options import chosen_cores, device_option, json_option, method_option, plan_seed_option
 from langford.cli.progress import ProgressLine
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Device, devices
+from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import Count
@@ -60,8 +60,8 @@ def count(
         context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
-    on_cpu = chosen_devices[0] == CPU
-    expected = forecast.core_seconds(problem, method) / threads if on_cpu else 0.0
+    place = chosen_devices[0]
+    expected = forecast.core_seconds(problem, method) / threads if place.on_cores else 0.0
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
@@ -74,8 +74,8 @@ def count(
         display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    used = f"on {threads} cores" if on_cpu else f"on {len(chosen_devices)} GPUs"
-    chosen_plan = plan(problem, method.name, device=chosen_devices[0], seed=plan_seed)
+    used = f"on {len(chosen_devices)} {place.unit}s"
+    chosen_plan = plan(problem, method.name, device=place, seed=plan_seed)
     line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(

@@ -11,11 +11,11 @@ from jobs.graph500 import graph500_on_ranks
 from jobs.ranks import Ranks
 from langford.cli import display
 from langford.cli.ranks import failing_together
-from langford.devices import CPU
+from langford.devices import KINDS
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graph500 import Graph500
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -52,7 +52,7 @@ def _ranks(communicator: Intracomm, device: str) -> tuple[Ranks, Gpu | None, int
     """The ranks, the GPU of this one, and how many of them share a machine's memory, or a GPU's; raises NoGpu."""
     from mpi4py import MPI
 
-    if device == CPU.kind:
+    if KINDS[device].on_cores:
         return Ranks(communicator), None, communicator.Split_type(MPI.COMM_TYPE_SHARED).size
     on_gpus = ranks_on_gpus(communicator)
     if on_gpus.why and communicator.rank == 0:

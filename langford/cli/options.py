@@ -15,7 +15,7 @@ from jobs.watch import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration
-from langford.devices import KINDS, cores
+from langford.devices import CPU, KINDS, cores
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.methods import METHODS
@@ -109,7 +109,7 @@ seed_option = click.option("--seed", type=int, help="Make the random choice repr
 device_option = click.option(
     "--device",
     type=click.Choice(KINDS),
-    default="cpu",
+    default=CPU.kind,
     show_default=True,
     help="Where to compute; cuda takes every GPU.",
 )

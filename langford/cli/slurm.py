@@ -23,7 +23,7 @@ from langford.cli.lazy import ListingGroup
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options import json_option, token_of
 from langford.cli.stop_signals import StopSignals
-from langford.devices import CPU
+from langford.devices import KINDS
 from langford.errors import LangfordError
 from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.lock import held
@@ -195,7 +195,7 @@ def _keeper(
     logs = (job.logs / name).absolute()
     command, standing, uuid = (_through_server if queue.server else _through_ledger)(name, queue)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
-    if queue.device == CPU.kind:
+    if KINDS[queue.device].on_cores:
         command += ["--workers", str(resources.cpus or 1)]
 
     array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now

@@ -14,7 +14,7 @@ from db.errors import Unreplicated
 from jobs import signing
 from jobs import verify as verification
 from jobs.agreement import agreement
-from jobs.recomputation import HOST, Comparison, Recomputation, compare, recomputation
+from jobs.recomputation import Comparison, Recomputation, compare, recomputation
 from jobs.run import result
 from jobs.statement import BadStatement, Statement, statement_of
 from langford.bounded import TooLarge, content
@@ -29,7 +29,7 @@ from langford.cli.options import (
 from langford.cli.parameter_types import integers
 from langford.cli.progress import ProgressLine
 from langford.cli.terminal import show
-from langford.devices import CPU, devices
+from langford.devices import CPU, VERIFYING
 from langford.errors import CheckFailed, Incomplete
 
 DEFAULT_SAMPLE = "3"
@@ -81,8 +81,8 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 )
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda", HOST]),
-    default="cpu",
+    type=click.Choice([*VERIFYING]),
+    default=CPU.kind,
     show_default=True,
     help="Where to recompute; host: the GPU's kernel, compiled for this processor with g++ (slow).",
 )
@@ -153,7 +153,7 @@ def verify(
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
         signing.require_place(statement, key)
-    chosen_device = None if device == HOST else devices(device, 1)[0]
+    chosen_device = VERIFYING[device].present(1)[0]
     seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
@@ -172,7 +172,7 @@ def verify(
         chosen = sorted(set(named)) or verification.choose(done, size, seed)
         way = recomputation(campaign.plan, method_name, chosen_device)
         comparisons = _compare(campaign, export, way, chosen, quiet=as_json)
-        decided = verification.decide(campaign, comparisons, chosen_device or CPU)
+        decided = verification.decide(campaign, comparisons, chosen_device)
         checks, pending = _all_checks(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
         promise = campaign.promise()
     compared = {comparison.index for comparison in comparisons if comparison.stored is not None}

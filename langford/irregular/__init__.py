@@ -15,8 +15,8 @@
     >>> irregular.cycle_mean(circle, np.array([1, 2, 5])).value
     Fraction(8, 3)
 
-Arrays of NumPy are worked on by the CPU, arrays of CuPy by their GPU, and results are where the input was.
-Vertices are int32 or int64.  In parents, a root is its own parent, and −1 says: not reached.
+The CPU works on arrays of NumPy, a GPU on its arrays of CuPy; results are arrays of the same kind.
+Vertices are int32 or int64.  In parents, a root is its own parent, and −1 means: not reached.
 """
 
 from __future__ import annotations

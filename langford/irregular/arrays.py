@@ -1,7 +1,8 @@
-"""Arrays of NumPy and of CuPy: where they are, and what they may hold."""
+"""Arrays of NumPy and of CuPy: their module, and checks of what they hold."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -21,10 +22,7 @@ def module_of(*arrays: Array) -> ModuleType:
     if modules == {"numpy"}:
         return np
     if modules == {"cupy"}:
-        import cupy
-
-        module: ModuleType = cupy
-        return module
+        return sys.modules["cupy"]
     kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
     raise BadArray(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
 
@@ -81,7 +79,7 @@ def require_numbers(name: str, array: Array) -> None:
 
 
 MARGIN = 2**10
-"""How far kernels count beyond the last of a list."""
+"""Kernels count up to this number beyond the end of a list."""
 
 
 def offset_type(edges: int) -> type[np.signedinteger[Any]]:

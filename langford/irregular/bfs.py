@@ -51,7 +51,7 @@ class Bfs:
 
     @cached_property
     def depth(self) -> Array:
-        """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first asked for."""
+        """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first used."""
         if on_gpu(self.parent):
             return load("langford.irregular.cuda.bfs:depths_on_gpu")(self.parent)
         depth = np.empty_like(self.parent)

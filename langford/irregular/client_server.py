@@ -29,8 +29,8 @@ class Transition:
 
     Attributes:
         source, target: states of the client.
-        weight: what it consumes, a whole number of up to 62 bits.
-        time: what it takes, the same.
+        weight: its consumption, a whole number of up to 62 bits.
+        time: its duration, a whole number of up to 62 bits.
     """
 
     source: int
@@ -148,7 +148,7 @@ def _edges(
 
 
 def _reachable(system: TransitionSystem) -> TransitionSystem:
-    """The part of the system that the start leads to."""
+    """The part of the system that can be reached from the start."""
     graph = system.graph
     reached = bfs(graph, 0, "down").parent >= 0
     if reached.all():

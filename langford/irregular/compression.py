@@ -9,15 +9,11 @@ what is complete.  Each entry leads from a vertex to its ancestor 2^(i−1) leve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, stable_order
-
-if TYPE_CHECKING:
-    from langford.irregular.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -56,25 +52,27 @@ def best_offset(vertices_at: NDArray[np.int64], turns: int = 8) -> tuple[int, in
     return offset, more
 
 
-def compress(tree: Tree, factors: Array | None = None) -> list[Step]:
+def compress(above: Array, depth: Array, factors: Array | None = None) -> list[Step]:
     """The steps of an upward accumulation, M_1 … M_k and N_k … N_1; the transposed ones, in reverse, go downwards.
 
     Args:
-        tree: a forest.
+        above: the parents of a forest, [n]; a root is its own.
+        depth: edges from each vertex up to the root, [n].
         factors: of the edge from each vertex to its parent, float[n]; None: only the places matter.
     """
-    xp = module_of(tree.above)
-    n = len(tree)
-    if tree.height == 0:
+    xp = module_of(above)
+    n = len(above)
+    height = int(depth.max()) if n else 0
+    if height == 0:
         return []
-    vertices_at = xp.bincount(tree.height - tree.depth, minlength=tree.height + 1)
+    vertices_at = xp.bincount(height - depth, minlength=height + 1)
     offset, _ = best_offset(vertices_at.get() if xp is not np else vertices_at)
     # The number of a position, from 1: as many trailing zeros as the position has trailing ones.
-    number = tree.height - tree.depth.astype(xp.int64) + offset + 1
+    number = height - depth.astype(xp.int64) + offset + 1
     reductions: list[Step] = []
     distributions: list[Step] = []
-    waiting = xp.flatnonzero(tree.above != xp.arange(n))
-    ancestor = tree.above.astype(xp.int64)
+    waiting = xp.flatnonzero(above != xp.arange(n))
+    ancestor = above.astype(xp.int64)
     product = None if factors is None else factors.copy()
     phase = 0
     while len(waiting):
@@ -87,7 +85,7 @@ def compress(tree: Tree, factors: Array | None = None) -> list[Step]:
         # A vertex goes on to the next phase when it and its next ancestor are there.
         waiting = waiting[~odd]
         phase += 1
-        waiting = waiting[tree.depth[waiting] >= 1 << phase]
+        waiting = waiting[depth[waiting] >= 1 << phase]
         halfway = ancestor[waiting]
         if product is not None:
             product[waiting] = product[waiting] * product[halfway]

@@ -13,7 +13,7 @@ from langford.irregular.arrays import Array
 from langford.irregular.errors import BadFile, TooWide
 
 MOST_DIGITS = 300
-"""Of a whole number: a float can hold it too, which it becomes where another number of its column is one."""
+"""The largest number of digits.  A float can hold such a number, too: a column with one float becomes floats."""
 
 
 @dataclass(frozen=True)

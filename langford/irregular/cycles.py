@@ -29,7 +29,7 @@ class OptimalCycle:
             π(v) ≤ π(u) + s·(q·w − p·t) on every edge u → v: around any cycle the right sides sum up to at
             least 0.  int64 for integers; else floats, with q = 1, up to rounding.
         iterations: rounds of policy iteration.
-        graph, weights, times, maximum: what was asked for.
+        graph, weights, times, maximum: the arguments.
     """
 
     value: Fraction | float
@@ -91,7 +91,7 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
 def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = False) -> OptimalCycle:
     """The cycle with the least weight per time, or the largest; as :func:`cycle_mean`.
 
-    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to nothing, BadWeights when one is
+    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to 0, BadWeights when one is
     negative.
     """
     require_length("times", times, graph.m, "edge")
@@ -122,7 +122,7 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     iteration = load("langford.irregular.cuda.cycles:iteration_on_gpu") if there else CpuIteration
     howard = Howard(graph, components(graph), signed, durations, iteration)
     if howard.empty:
-        raise NoCycle("the graph has no cycle: every search for one ends; give a graph with one")
+        raise NoCycle("the graph has no cycle: give a graph with one")
     optimum = howard.solve()
     value, edges = howard.best(optimum)
     potentials = howard.potentials(value)

@@ -1,4 +1,4 @@
-"""What the algorithms on irregular structures refuse, one class per cause."""
+"""Errors of the algorithms on irregular structures, one class per cause."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from langford.errors import LangfordError
 
 
 class BadArray(LangfordError):
-    """An array has a type, a shape or a place that the algorithms do not take."""
+    """The algorithms do not take an array of this type or shape, or at this place."""
 
 
 class BadChoice(LangfordError):
-    """A direction, an operator, a method or a device is none of those that there are."""
+    """A direction, an operator, a method or a device does not exist."""
 
 
 class BadGraph(LangfordError):
@@ -56,7 +56,7 @@ class TooWide(LangfordError):
 
 
 class TooLarge(LangfordError):
-    """What is asked for does not fit into memory."""
+    """The data does not fit into memory."""
 
 
 class BadFile(LangfordError):

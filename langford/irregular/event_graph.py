@@ -39,7 +39,7 @@ class EventGraph:
 
     @property
     def events(self) -> list[str]:
-        """The names, in the order in which they came."""
+        """The names, in the order in which they were added."""
         return list(self._numbers)
 
     def add(self, before: str, after: str, delay: int | float | Fraction, tokens: int = 0) -> None:
@@ -66,7 +66,7 @@ class EventGraph:
         self._arcs.append((ends[0], ends[1], exact, int(tokens)))
 
     def period(self) -> Period:
-        """The pace, and what sets it.
+        """The pace, and the critical cycle that sets it.
 
         Raises NoCycle, ZeroTime when a cycle without a token never starts, or TooWide.
         """

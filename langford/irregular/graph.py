@@ -16,7 +16,9 @@ from langford.loading import load
 
 
 class Graph:
-    """A directed graph: row v lists the targets of the edges that leave vertex v.  Loops, multiple edges are fine.
+    """A directed graph: row v lists the targets of the edges that leave vertex v.
+
+    Loops and multiple edges are allowed.
 
     Attributes:
         indptr: where each row begins, int32 or int64[n + 1].
@@ -119,7 +121,7 @@ class Graph:
 
     @cached_property
     def on_gpu(self) -> Any:
-        """What searches of this graph need on its GPU, made once."""
+        """The arrays for searches of this graph on its GPU, made once."""
         return load("langford.irregular.cuda.bfs:graph_on_gpu")(self)
 
     def _transposed(self, sequence: Array) -> Graph:

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.devices import KINDS
 from langford.errors import CheckFailed
 from langford.irregular.arrays import (
     Array,
     module_of,
     on_gpu,
     on_host,
-    require_choice,
     require_indices,
     require_length,
 )
@@ -24,7 +22,8 @@ from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, BadRoot, TooLarge
 from langford.irregular.graph import Graph, require_vertices
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
-from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.memory import require_memory
+from langford.irregular.places import place_of
 from langford.loading import load
 
 MOST_ON_GPU = 2**30
@@ -167,7 +166,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Graph500:
-    """What the protocol found.
+    """The results of the protocol.
 
     Attributes:
         scale, edgefactor, seed: of the graph.
@@ -214,15 +213,15 @@ def roots_among(connected: NDArray[np.int64], count: int, seed: int) -> NDArray[
 
 
 def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> Graph500:
-    """The whole protocol: generation, timed construction, searches from vertices with an edge, every one checked.
+    """Run the protocol: generation, timed construction, and searches from vertices with an edge, each checked.
 
     ``device``: "cpu" for one core, "cuda" for GPU 0.
 
     Raises TooLarge before anything is generated, BadGraph, BadChoice, CheckFailed, NoGpu.
     """
     require_scale(scale, edgefactor)
-    require_choice("device", device, KINDS)
-    if device != "cpu" and edgefactor << scale > MOST_ON_GPU:
+    place = place_of(device)
+    if place.on_gpu and edgefactor << scale > MOST_ON_GPU:
         raise TooLarge(
             f"Graph500 at scale {scale} has more than {MOST_ON_GPU:,} edges, too many for one GPU in this way: "
             "use --mpi, also with one GPU"
@@ -231,22 +230,20 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     # core perhaps rather the list, the graph and what checks some edges.
     once = edges_bytes(scale, edgefactor)
     needed = (64 << scale) + 10 * once
-    if device == "cpu":
+    if not place.on_gpu:
         needed = (64 << scale) + max(5 * once, 3 * once + 40 * min(edgefactor << scale, CHECKED))
-    present = present_bytes() if device == "cpu" else load("langford.irregular.cuda.gpu:free_bytes")()
-    require_memory(f"Graph500 at scale {scale}", needed, present)
+    require_memory(f"Graph500 at scale {scale}", needed, place.free_bytes())
     sources, targets = kronecker(scale, edgefactor, seed, device)
-    done = (lambda: None) if device == "cpu" else load("langford.irregular.cuda.gpu:wait")
-    done()
+    place.wait()
     started = time.perf_counter()
     graph = Graph.from_edges(1 << scale, sources, targets, symmetric=True).simple()
-    done()
+    place.wait()
     construction = time.perf_counter() - started
-    if device != "cpu":
+    if place.on_gpu:
         on_its_gpu = graph.on_gpu  # compiles the kernel, which is no part of the construction
         started = time.perf_counter()
         _ = on_its_gpu.below
-        done()
+        place.wait()
         construction += time.perf_counter() - started
     bfs(graph, 0)  # loads the kernel
     connected = on_host(module_of(sources).flatnonzero(graph.degrees))
@@ -254,7 +251,7 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     for root in roots_among(connected, roots, seed).tolist():
         started = time.perf_counter()
         tree = bfs(graph, root)
-        done()
+        place.wait()
         seconds = time.perf_counter() - started
         edges = check_bfs(sources, targets, root, tree.parent)
         checking += time.perf_counter() - started - seconds

@@ -30,7 +30,7 @@ _TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide t
 
 
 class Howard:
-    """The best cycle of a graph, and what proves it.
+    """The best cycle of a graph, and its proof.
 
     Attributes:
         empty: whether no component has a cycle.

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.devices import KINDS
 from langford.integers import whole
-from langford.irregular.arrays import Array, require_choice
+from langford.irregular.arrays import Array
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
-from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.memory import require_memory
+from langford.irregular.places import place_of
 from langford.loading import load
 
 QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
@@ -48,13 +48,13 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     scale, edgefactor = whole("the scale", scale, BadGraph), whole("the edgefactor", edgefactor, BadGraph)
     seed = whole("the seed", seed, BadGraph)
     require_scale(scale, edgefactor)
-    require_choice("device", device, KINDS)
-    if device == "cuda":
+    place = place_of(device)
+    if place.on_gpu:
         edges: tuple[Array, Array] = load("langford.irregular.cuda.kronecker:kronecker_on_gpu")(
             scale, edgefactor, seed
         )
         return edges
-    require_memory(f"a graph of scale {scale}", edges_bytes(scale, edgefactor), present_bytes())
+    require_memory(f"a graph of scale {scale}", edges_bytes(scale, edgefactor), place.free_bytes())
     return kronecker_slice(scale, seed, 0, edgefactor << scale)
 
 

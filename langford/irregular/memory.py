@@ -1,4 +1,4 @@
-"""How much memory there is, and the refusal of what needs more."""
+"""The available memory, and the refusal of work that needs more."""
 
 from __future__ import annotations
 

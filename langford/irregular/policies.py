@@ -1,4 +1,4 @@
-"""Policy iteration on one core, and what the search for optimal cycles wants of any device."""
+"""Policy iteration on one core, and the interface that the search for optimal cycles needs on any device."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from langford.irregular.cpu.cycles import follow, improve, policy_cycles
 from langford.irregular.graph import Graph
 
 BITS = 62
-"""Of whole numbers: sums of two fit into 64 bits with their sign."""
+"""Bits of whole numbers: the sum of two fits into 64 bits with its sign."""
 LARGEST = 2**BITS
 TOLERANCE = 2.0**-44
 """By how much nearer a float must be to be chosen, as a share of what an edge may cost beyond its time's worth."""
 PATIENCE = 64
-"""Rounds after which the tolerance of floats doubles: what rounding turns to and fro ends at last."""
+"""Rounds after which the tolerance of floats doubles, so that rounding errors cannot prolong the search forever."""
 
 
 def limit_of(weights: Array) -> Any:

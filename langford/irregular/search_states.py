@@ -10,16 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from langford.devices import KINDS
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.irregular.arrays import Array, module_of, on_host, require_choice, stable_order
+from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.errors import TooWide
-from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.memory import require_memory
+from langford.irregular.places import place_of
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
-from langford.loading import load
 from langford.methods.backtracking.order import WORD_PLACES, SearchOrder, refusal
 from langford.problem import Problem
 
@@ -74,20 +72,6 @@ class SearchStates:
         first = self.levels[0]
         return self.order.weight * int((first.ways * first.arrangements).sum())
 
-    def unrolled(self) -> NDArray[np.int64]:
-        """The search tree as parents, int64[nodes + 1]: vertex 0 stands for the empty row, then level by level."""
-        parents, states = [np.zeros(1 + self.levels[0].nodes, np.int64)], np.arange(len(self.levels[0].frees))
-        before = 1
-        for level in self.levels[:-1]:
-            indptr, children = on_host(level.indptr), on_host(level.children)
-            begins, ends = indptr[states], indptr[states + 1]
-            counts = ends - begins
-            parents.append(np.repeat(np.arange(len(states)) + before, counts))
-            before += len(states)
-            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            states = children[np.repeat(begins, counts) + within]
-        return np.concatenate(parents)
-
 
 def search_states(problem: Problem, depth: int | None = None, device: str = "cpu") -> SearchStates:
     """Search a problem by states, down to ``depth`` colours placed (all of them by default).
@@ -97,9 +81,9 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     Raises MethodDoesNotApply, BadDepth, BadChoice, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
     a state.
     """
-    require_choice("device", device, KINDS)
+    place = place_of(device)
     reason = refusal(problem)
-    if reason is None and device == "cuda" and problem.places > WORD_PLACES:
+    if reason is None and place.on_gpu and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
     if reason:
         raise MethodDoesNotApply(f"a search by states cannot take {problem.name}: {reason}")
@@ -107,10 +91,9 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     if not 1 <= last <= problem.n:
         raise BadDepth(f"the states of {problem.name} have depths 1..{problem.n}, not {last}")
     order = SearchOrder.of(problem)
-    present = load("langford.irregular.cuda.gpu:free_bytes") if device == "cuda" else present_bytes
-    xp = load("langford.irregular.cuda.gpu:gpu_by_number")(0).xp if device == "cuda" else np
+    xp = place.xp
     with compiled_once("backtracking-plan", order.roots(problem).ndim):
-        from_above = _from_above(problem, order, last, xp, present)
+        from_above = _from_above(problem, order, last, xp, place.free_bytes)
     return SearchStates(problem, order, _from_below(from_above, last == problem.n))
 
 

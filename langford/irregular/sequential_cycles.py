@@ -1,5 +1,5 @@
-"""Sequential algorithms for the least cycle mean, for comparison: Howard's in passes, Karp's, and that of Young,
-Tarjan and Orlin.
+"""Sequential algorithms for the least cycle mean, which the benchmark compares with :func:`cycle_mean`: Howard's in
+passes, and that of Young, Tarjan and Orlin.
 
 They look for the least mean of integer weights and compare means as floats, so that two that differ by less than
 one part in 2⁵² may be taken for one another; the mean that they return is exactly that of a cycle.
@@ -13,34 +13,12 @@ import numpy as np
 
 from langford.irregular.arrays import Array, require_length
 from langford.irregular.components import components
-from langford.irregular.cpu.sequential_cycles import howard_passes, karp_walks, yto_pivots
+from langford.irregular.cpu.sequential_cycles import howard_passes, yto_pivots
 from langford.irregular.errors import BadWeights, NoCycle
 from langford.irregular.graph import Graph
 from langford.irregular.policies import LARGEST, largest
 
 _NO_CYCLE = "the graph has no cycle: give a graph with one"
-
-
-def karp(graph: Graph, weights: Array) -> Fraction:
-    """Karp's algorithm: the lightest walks of every length up to n; takes n² memory and n·m time.
-
-    Raises BadLength, BadWeights, NoCycle.
-    """
-    weights = _checked(graph, weights)
-    n, missing = graph.n, np.int64(LARGEST)
-    lightest = np.full((n + 1, n), missing, np.int64)
-    lightest[0] = 0
-    karp_walks(graph.sources, graph.indices, weights, lightest, missing)
-    ends = np.flatnonzero(lightest[n] != missing)
-    if len(ends) == 0:
-        raise NoCycle(_NO_CYCLE)
-    walks = lightest[:n, ends]
-    lengths = n - np.arange(n)[:, None]
-    means = np.where(walks == missing, -np.inf, (lightest[n, ends] - walks) / lengths)
-    longest = means.argmax(axis=0)
-    best = int(means.max(axis=0).argmin())
-    start = int(longest[best])
-    return Fraction(int(lightest[n, ends[best]] - walks[start, best]), n - start)
 
 
 def howard(graph: Graph, weights: Array) -> Fraction:

@@ -1,4 +1,4 @@
-"""Forests as arrays of parents: their orders, their Euler tours, and some shapes."""
+"""Forests as arrays of parents: their orders, and some shapes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.integers import whole
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
 from langford.irregular.compression import Step, compress
-from langford.irregular.cpu.tree import grow, list_children, rank_sequentially, walk
-from langford.irregular.errors import BadGraph, BadTree
-from langford.irregular.graph import require_vertices
+from langford.irregular.cpu.tree import grow, list_children, walk
+from langford.irregular.errors import BadTree
 from langford.loading import load
 
 
@@ -112,7 +110,7 @@ class Tree:
     @cached_property
     def steps(self) -> list[Step]:
         """The steps of path compression; see langford.irregular.compression."""
-        return compress(self)
+        return compress(self.above, self.depth)
 
     @cached_property
     def on_gpu(self) -> Any:
@@ -128,49 +126,6 @@ class Tree:
     def closed(self) -> Array:
         """Where each vertex is left for the last time on the Euler tour, int64[n]."""
         return self.opened + 2 * self.size.astype(np.int64) - 1
-
-
-def euler_tour(tree: Tree) -> Array:
-    """The tour as a linked list, int64[2n]: element v enters vertex v, element n + v leaves it.
-
-    Each element names the next one, the last itself.  The trees of a forest follow one another.
-    """
-    return tour_of(tree.above, tree.indptr, tree.children)
-
-
-def tour_of(above: Array, indptr: Array, children: Array) -> Array:
-    """The same for the parents [n] and the rows of children of a Tree, wherever they are."""
-    xp, n = module_of(above), len(above)
-    following = xp.empty(2 * n, xp.int64)
-    vertices = xp.arange(n)
-    following[:n] = n + vertices
-    inner = xp.flatnonzero(indptr[1:] > indptr[:-1])
-    following[inner] = children[indptr[inner]]
-    # A child is followed by its sibling, the last one by its parent's end, a root by the next root.
-    parents = above[children]
-    following[n + children] = n + parents
-    siblings = xp.flatnonzero(parents[1:] == parents[:-1])
-    following[n + children[siblings]] = children[siblings + 1]
-    ends = xp.flatnonzero(above == vertices)
-    following[n + ends[:-1]] = ends[1:]
-    following[n + ends[-1:]] = n + ends[-1:]
-    return following
-
-
-def list_rank(following: Array, first: int) -> Array:
-    """The place of each element of a linked list, int64[·], from 0 for the first; the last names itself.
-
-    On a GPU by pointer jumping, which does not notice a list without an end.  Raises BadArray or BadGraph.
-    """
-    require_indices("following", following)
-    require_vertices("element", following, len(following))
-    if on_gpu(following):
-        return load("langford.irregular.cuda.tree:rank_on_gpu")(following)
-    first, n = whole("the first element", first, BadGraph), len(following)
-    rank = np.empty(n, np.int64)
-    if n and (not 0 <= first < n or rank_sequentially(following, first, rank) < n):
-        raise BadGraph(f"no list of all {n:,} elements, with an end, begins with element {first}")
-    return rank
 
 
 # -- shapes -----------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class TreeMatrix:
     @cached_property
     def steps(self) -> list[Step]:
         """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
-        return compress(self.tree, self.factors)
+        return compress(self.tree.above, self.tree.depth, self.factors)
 
     def forward(self, b: Array, method: SolveMethod = "compression") -> Array:
         """z with Lz = b, float64[n] or [n, k]: an upward accumulation; raises as :meth:`solve`."""

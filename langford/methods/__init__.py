@@ -76,7 +76,7 @@ def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list
     present = [method for method in applicable if device_kind in method.evaluators]
     if not present:
         applicable[0].require_kernel(device_kind)
-    return [method for method in present if method is present[0] or device_kind in method.fastest_from]
+    return [method for method in present if method is present[0] or device_kind in method.speeds.fastest_from]
 
 
 def _applicable(problem: Problem, seeded: bool) -> list[Method]:

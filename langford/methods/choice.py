@@ -1,7 +1,7 @@
 """Choose the method that counts a problem fastest on a device: by measured speed, else by rule.
 
 ``langford tune choice`` measures; the profile of the machine keeps, by device and problem, the seconds of each
-method.  A plan that several machines share is not chosen so: see :func:`langford.methods.default_method`.
+method.  A plan that several machines share is chosen in another way: see :func:`langford.methods.default_method`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Choice:
 
     Attributes:
         method: the method.
-        reason: in words; empty when no other came into question.
+        reason: in words; empty when there was no other candidate.
     """
 
     method: Method
@@ -37,21 +37,23 @@ def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Me
     first, *others = methods
     start = 0
     for method in others:
-        if device_kind in method.fastest_from and start <= method.fastest_from[device_kind] <= problem.n:
-            first, start = method, method.fastest_from[device_kind]
+        begin = method.speeds.fastest_from.get(device_kind)
+        if begin is not None and start <= begin <= problem.n:
+            first, start = method, begin
     return first
 
 
 def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choice:
     """The fastest of some methods that can count a problem on a device.
 
-    What was measured for the problem decides.  A method that is faster from some n on, and was so for fewer colours
-    of the same kind, is so here; the same holds the other way round.  Otherwise a rule decides.
+    A measurement of this problem decides; without one, a measurement of a problem of the same kind.  A method that
+    gains with n and was the fastest with fewer colours is the fastest here, too; so is one that loses with n and
+    was the fastest with more colours.  Otherwise a rule decides.
 
     Args:
         problem: what is counted.
         methods: at least one, in order of preference.
-        device: where; its name is asked for only when there are several methods.
+        device: where; its name is read only when there are several methods.
 
     Raises BadProfile, or NoGpu when there is no such GPU.
     """
@@ -64,7 +66,7 @@ def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choi
     if here is not None:
         return Choice(candidates[here], f"measured on this machine: {_words(measured[problem.name], candidates)}")
     for n, name, words in _neighbours(problem, measured, candidates):
-        late = candidates[name].fastest_from.get(device.kind, 0) > 0
+        late = candidates[name].speeds.fastest_from.get(device.kind, 0) > 0
         if (late and n < problem.n) or (not late and n > problem.n):
             return Choice(candidates[name], f"measured on this machine for {n} colours: {words}")
     return Choice(ruled, "by rule; `langford tune choice` measures it")

@@ -6,15 +6,13 @@ import time
 
 import numpy as np
 
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.errors import BadDepth
 from langford.methods.plan import Method
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.1
-"""Time of a task that shows the speed of larger ones."""
-GPU_STEPS_BACK = 4
-"""A GPU wants tasks at least 16 times as large as a core."""
+"""A task that takes this time shows the speed of larger ones, in seconds."""
 
 
 def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:
@@ -29,9 +27,9 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
     depths = method.best_depths(problem)
     suggested = method.suggested_depth(problem)
     if seconds is None:
-        return suggested if device == CPU else max(depths[0], suggested - GPU_STEPS_BACK)
-    # A GPU has tasks large enough to measure one level higher in the search.
-    deep = suggested - (device != CPU) if method.probe_depth is None else method.probe_depth
+        return max(depths[0], suggested - device.fewer_levels)
+    # Where tasks are larger, one is large enough to measure one level higher in the search.
+    deep = suggested - (device.fewer_levels > 0) if method.speeds.probe_depth is None else method.speeds.probe_depth
     most_work = seconds * _speed(problem, method, min(max(deep, depths[0]), depths[-1]), device)
     for depth in depths:
         try:
@@ -64,6 +62,6 @@ def _speed(problem: Problem, method: Method, depth: int, device: Device) -> floa
         evaluator.evaluate(index)
         seconds = time.perf_counter() - start
         shown = float(plan.work[index]) / seconds
-        if seconds >= ENOUGH_SECONDS or method.probe_depth is None:
+        if seconds >= ENOUGH_SECONDS or method.speeds.probe_depth is None:
             break
     return shown

@@ -1,4 +1,4 @@
-"""What every counting method is made of: a method plans tasks, an evaluator evaluates them on a device."""
+"""The parts of a counting method: it plans tasks, and its evaluators evaluate them on a device."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from langford.devices import CPU, Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.loading import load
+from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
 LARGEST_SEED = 2**31 - 1
-"""Fits every database's integers."""
+"""The largest integer that every database can store."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Plan(ABC):
     """One problem, split by one method at one depth into independent tasks: a description, it computes no sum.
 
     Attributes:
-        method: what made the plan.
+        method: the method that made the plan.
         problem: what is counted.
         depth: the task depth p.
         seed: which of the method's sums, 0 by default.
@@ -95,7 +96,7 @@ class Plan(ABC):
         return range(len(self.work))
 
     def largest_first(self) -> list[int]:
-        """The tasks by falling work: the order that leaves the least to wait for at the end."""
+        """The tasks by falling work: in this order the workers finish at nearly the same time."""
         return sorted(self.tasks, key=lambda index: -self.work[index])
 
     def require(self, index: int) -> None:
@@ -107,13 +108,13 @@ class Plan(ABC):
 
     @abstractmethod
     def expectation(self, index: int) -> Expectation:
-        """What a correct result of the task satisfies; raises TaskIndexOutOfRange."""
+        """The conditions on a correct result of the task; raises TaskIndexOutOfRange."""
 
     def terms(self, result: PartialResult) -> int | None:
-        """How many terms of the whole sum that are not 0 a result stands for.
+        """The number of non-zero terms of the whole sum that a result covers.
 
-        Like values, they add up to the same number in every split and on every device.  None: the method
-        searches, and its nodes depend on both.
+        Their total is the same in every split and on every device.  None: the method searches; the
+        number of its nodes depends on both.
         """
         return None
 
@@ -146,49 +147,27 @@ class Plan(ABC):
         return self.evaluator(device).evaluate(index)
 
 
-@dataclass(frozen=True)
-class Speed:
-    """What a forecast of the time of a count starts from.
-
-    Attributes:
-        instant: up to this n a count takes less time than measuring would.
-        probe: the largest n whose small tasks take a core a fraction of a second.
-        growth: factor in the time from n to n + 1; None where the work is known in points.
-        points: work of a task that shows the speed; None: that of a task of half the largest depth.
-        widening: a point takes (n / m)^widening as long with n colours as with m.
-    """
-
-    instant: int
-    probe: int
-    growth: float | None = None
-    points: float | None = None
-    widening: float = 2.0
-
-
 class Method(ABC):
-    """A way to count: says where it applies, how it splits, and which evaluators it has.
+    """A way to count: where it applies, how it splits a problem, and its evaluators.
 
     Attributes:
         name: as the command line and the ledger write it.
         unit: what ``Plan.work`` and ``PartialResult.evaluated`` count, "points" or "nodes".
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
-        speed: for forecasts, by copies; the entry 0 is for any other number of copies.
-        probe_depth: a depth whose tasks take seconds at most, or a minute for the largest problems; None when only
-            the suggested depth of each problem is known to be deep enough.
         seeded: whether a seed chooses among many sums with the same total.
-        fastest_from: by kind of device, the n from which benchmarks have shown the method to be faster than those
-            before it in METHODS; a kind that is not named: it never is.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str]
     plans: ClassVar[str]
     evaluators: ClassVar[Mapping[str, str]]
-    speed: ClassVar[Mapping[int, Speed]]
-    probe_depth: ClassVar[int | None] = None
     seeded: ClassVar[bool] = False
-    fastest_from: ClassVar[Mapping[str, int]] = {}
+
+    @property
+    def speeds(self) -> Speeds:
+        """The measured figures of the method: its tables in ``speeds.toml``.  Raises BadSpeeds."""
+        return speeds_of(self.name)
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
@@ -199,11 +178,11 @@ class Method(ABC):
         """The task depths p that :meth:`plan` accepts."""
 
     def best_depths(self, problem: Problem) -> range:
-        """Those at which the tasks together take the least time; what chooses a depth chooses among these."""
+        """The depths at which the tasks together take the least time; a depth is chosen among these."""
         return self.depths(problem)
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
-        """A number of tasks that a plan of this depth has at least, known without making it."""
+        """A lower bound of the number of tasks at this depth, computed without a plan."""
         return 0
 
     @abstractmethod
@@ -225,7 +204,7 @@ class Method(ABC):
         return plan
 
     def chosen_seed(self, seed: int | None) -> int:
-        """The seed that somebody chose, or the default for None; raises BadSeed."""
+        """The seed, checked; the default for None.  Raises BadSeed."""
         if seed is None:
             return 0
         if not self.seeded:
@@ -250,8 +229,9 @@ class Method(ABC):
                 wide for it.
             BadDepth: the tasks are too large for the device.
             NoGpu: there is no such GPU, or CuPy is missing.
+            NoCompiler: the kernels of the GPU cannot be compiled for the processor.
             BadProfile: the profile of this machine names settings that do not exist.
         """
-        self.require_kernel(device.kind)
-        evaluator: Evaluator = load(self.evaluators[device.kind]).on(plan, device)
+        self.require_kernel(device.kernels)
+        evaluator: Evaluator = device.evaluator(load(self.evaluators[device.kernels]), plan)
         return evaluator

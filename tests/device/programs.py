@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.runtime import CudaProgram, NoGpu, device_count
-from langford.kernels.cuda.source import FOLDER
+from langford.kernels.gpu.host import HostProgram
+from langford.kernels.gpu.runtime import CudaProgram, NoGpu, device_count
+from langford.kernels.gpu.source import FOLDER
 from langford.problem import Problem
 
 ARCHITECTURES = ["sm_80", "sm_90"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langford.arithmetic.residue import residue
-from langford.kernels.cuda.host import BLOCKS, HostProgram
+from langford.kernels.gpu.host import BLOCKS, HostProgram
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch

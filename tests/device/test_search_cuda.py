@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from langford.errors import TaskIndexOutOfRange
-from langford.kernels.cuda.host import HostProgram, HostStream
+from langford.kernels.gpu.host import HostProgram, HostStream
 from langford.methods import METHODS, merge
 from langford.methods.backtracking.cuda import (
     BacktrackingOnGpu,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jobs.evaluation import evaluate
-from langford.devices import Device
-from langford.kernels.cuda.runtime import device_count
+from langford.devices import Cuda
+from langford.kernels.gpu.runtime import device_count
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.problem import Problem
 from langford.reference import published
@@ -37,7 +37,7 @@ def test_the_last_gpu_counts_as_the_processor_does(method: str) -> None:
     gpu_program()
     problem = Problem.langford(8)
     plan = plan_of(PlanKey(problem, method, METHODS[method].depths(problem)[0]))
-    last = Device("cuda", device_count() - 1)
+    last = Cuda(device_count() - 1)
     results = [evaluate(plan, index, last).result for index in plan.tasks]
     assert results == [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).published == published(plan.problem)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from langford.kernels.cpu.shifted_vectors import INNER_BITS
-from langford.kernels.cuda.source import source_of
+from langford.kernels.gpu.source import source_of
 from langford.methods import METHODS, merge
 from langford.methods.shifted import cuda_shape
 from langford.methods.shifted.cpu import ShiftedOnCpu

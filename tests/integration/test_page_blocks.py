@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import pytest
 
-from langford.kernels.cuda.runtime import NoGpu, describe_gpus
+from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from tests.databases import fresh_database
 from tests.pages import BLOCK, PAGES, ROOT, Block, Shell, blocks, command_of, parse
 from tests.ports import free_port

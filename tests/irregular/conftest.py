@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.runtime import CudaProgram, NoGpu
+from langford.kernels.gpu.host import HostProgram
+from langford.kernels.gpu.runtime import CudaProgram, NoGpu
 from tests.device.programs import needs
 
 

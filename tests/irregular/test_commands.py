@@ -19,7 +19,7 @@ import pytest
 from db import Ledger
 from db.records import Delivery
 from langford.cli.main import main
-from langford.kernels.cuda.runtime import NoGpu, device_count
+from langford.kernels.gpu.runtime import NoGpu, device_count
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING

@@ -28,8 +28,8 @@ from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.partition import PartitionedOnGpu
 from langford.irregular.errors import BadRoot, TooLarge
 from langford.irregular.graph500 import levels_of
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.runtime import NoGpu, device_count
+from langford.kernels.gpu.host import HostProgram
+from langford.kernels.gpu.runtime import NoGpu, device_count
 from tests.command_line import Mpirun
 from tests.device.programs import needs
 from tests.irregular.ranks import ThreadRanks, on_threads

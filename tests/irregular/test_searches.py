@@ -19,12 +19,13 @@ from langford.irregular.search_states import children_of_words, starts_of_words
 from langford.irregular.search_tree import search_sizes, walk_spread
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.walk import random_walks
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
+from tests.irregular.references import unrolled
 from tests.unit.test_parity import LARGEST
 
 PROBLEMS = [
@@ -56,7 +57,7 @@ def test_levels_are_those_of_the_plans(problem: Problem) -> None:
         assert np.array_equal(counts, level.ways)
     total = sum(level.nodes for level in sizes.levels)
     assert (states.levels[0].ways * (1 + states.levels[0].nodes_below)).sum() == total
-    assert len(states.unrolled()) == total + 1
+    assert len(unrolled(states)) == total + 1
     if problem.places <= 17:
         assert states.arrangements == arrangements(problem)
     if published(problem) is not None:

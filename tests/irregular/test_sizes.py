@@ -11,7 +11,7 @@ import pytest
 from langford import irregular
 from langford.irregular.cuda.gpu import free_bytes, gpu_by_number
 from langford.irregular.tree import random_tree
-from langford.kernels.cuda.runtime import NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 
 VERTICES = 45_000_000
 SCALE, EDGEFACTOR = 26, 40

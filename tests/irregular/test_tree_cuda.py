@@ -16,7 +16,8 @@ from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
-from langford.irregular.tree import broom, chain, euler_tour, random_tree, star
+from langford.irregular.tree import broom, chain, random_tree, star
+from tests.irregular.references import euler_tour
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 OPERATORS = ["add", "mul", "min", "max", "xor"]

@@ -18,15 +18,15 @@ from langford.irregular.compression import best_offset, compress
 from langford.irregular.errors import (
     BadArray,
     BadChoice,
-    BadGraph,
     BadLength,
     BadTree,
     BadWeights,
     NoInverse,
     ZeroPivot,
 )
-from langford.irregular.tree import broom, chain, euler_tour, list_rank, random_tree, star
+from langford.irregular.tree import broom, chain, random_tree, star
 from langford.problem import Problem
+from tests.irregular.references import euler_tour, list_rank, unrolled
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -109,23 +109,6 @@ def test_the_euler_tour_ranked_is_the_one_of_the_preorder(shape: str) -> None:
     ranks = list_rank(euler_tour(tree), first)
     assert ranks[:n].tolist() == tree.opened.tolist()
     assert ranks[n:].tolist() == tree.closed.tolist()
-
-
-@pytest.mark.parametrize(
-    ("following", "first", "message"),
-    [
-        ([1, 0], 0, "no list of all 2 elements, with an end, begins with element 0"),
-        ([1, 2, 1], 0, "with an end"),
-        ([0, 1], 0, "all 2 elements"),
-        ([1, 1], 2, "begins with element 2"),
-        ([1, 1], -1, "begins with element -1"),
-        ([5, 1], 0, "element 5 is no vertex"),
-        ([1, 1], 0.0, "whole number"),
-    ],
-)
-def test_lists_that_cannot_be_ranked(following: list[int], first: int, message: str) -> None:
-    with pytest.raises(BadGraph, match=message):
-        list_rank(np.array(following), first)
 
 
 @pytest.mark.parametrize("op", PYTHON)
@@ -217,7 +200,7 @@ def test_a_chain_of_a_million() -> None:
 
 def test_the_unrolled_search_tree_goes_through_every_method() -> None:
     states = search_states(Problem.langford(12))
-    parent = states.unrolled()
+    parent = unrolled(states)
     tree = Tree(parent)
     nodes = [level.nodes for level in states.levels]
     assert np.bincount(tree.depth)[1:].tolist() == nodes
@@ -231,7 +214,7 @@ def test_the_unrolled_search_tree_goes_through_every_method() -> None:
 def test_compression_takes_few_entries_and_few_steps() -> None:
     n = 2**15
     for parent, steps, entries in ((chain(n), 30, 2 * n), (star(n), 1, n), (random_tree(n), 40, 1.75 * n)):
-        found = compress(Tree(parent))
+        found = compress(Tree(parent).above, Tree(parent).depth)
         assert len(found) <= steps
         assert sum(len(step.sources) for step in found) <= entries
         for step in found:

@@ -33,7 +33,7 @@ def chosen(problem: Problem, device: Device = CPU) -> str:
 
 
 def test_without_a_measurement_a_rule_chooses() -> None:
-    first = METHODS["shifted"].fastest_from["cpu"]
+    first = METHODS["shifted"].speeds.fastest_from["cpu"]
     assert [chosen(Problem.langford(n)) for n in (4, first - 1, first, 28, 32)] == ["polyphase"] * 2 + [
         "shifted"
     ] * 3

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from jobs import signing
 from jobs.verify import Coverage, choose, sample_size, sources, stale
-from langford.kernels.cuda.host import NoCompiler
+from langford.devices import HOST
+from langford.kernels.gpu.host import NoCompiler
 from langford.methods import PlanKey, plan_of
-from langford.methods.host import host_evaluator
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.result import Evaluation, PartialResult
@@ -74,4 +74,4 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         signing.write(file, b"another text", tmp_path / "key")
     assert file.read_text() == "text"
     with pytest.raises(NoCompiler, match="install it"):
-        host_evaluator(plan_of(PlanKey(Problem.langford(4), "godfrey", 2)))
+        plan_of(PlanKey(Problem.langford(4), "godfrey", 2)).evaluator(HOST)

@@ -39,8 +39,8 @@ def test_a_forecast_for_large_n_is_near(n: int) -> None:
 def test_the_task_that_shows_the_speed_is_no_small_one() -> None:
     # What a task prepares for each u takes as long as thousands of points.
     for n in (20, 24, 28, 32):
-        problem = Problem.langford(min(n, METHODS["shifted"].speed[2].probe))
-        plan = forecast.probing_plan(problem, METHODS["shifted"], METHODS["shifted"].speed[2].points)
+        start = METHODS["shifted"].speeds.forecast(2)
+        plan = forecast.probing_plan(Problem.langford(min(n, start.probe)), METHODS["shifted"], start.points)
         assert 2**31 < plan.work.max() <= 2**34
 
 

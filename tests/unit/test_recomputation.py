@@ -47,9 +47,7 @@ def test_the_parts_of_one_task_are_evaluated_at_once(ledger: Ledger) -> None:
     finish(campaign, "a")
     way = recomputation(PLAN, None, CPU)
     index = max(PLAN.tasks, key=lambda index: len(way.parts(index)))
-    together = Together(
-        PLAN, way.plan, way.owners, way.device, way.evaluator, way.words, Barrier(len(way.parts(index)))
-    )
+    together = Together(PLAN, way.plan, way.owners, way.device, way.words, Barrier(len(way.parts(index))))
     assert together.at_once > 1
     (comparison,) = compare(campaign.export(), together, [index], lambda *_: None)
     assert comparison.verdict == "agrees"

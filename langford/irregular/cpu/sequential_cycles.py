@@ -11,18 +11,6 @@ from langford.irregular.cpu.compiled import kernel
 
 
 @kernel
-def karp_walks(sources, targets, weights, lightest, missing):
-    """lightest[k, v]: the least weight of a walk of k edges to v, ``missing`` if there is none; row 0 is given."""
-    for length in range(1, lightest.shape[0]):
-        for edge in range(sources.size):
-            before = lightest[length - 1, sources[edge]]
-            if before != missing:
-                after = before + weights[edge]
-                if after < lightest[length, targets[edge]]:
-                    lightest[length, targets[edge]] = after
-
-
-@kernel
 def howard_passes(indptr, targets, weights, policy, distance):
     """Howard's algorithm on a strongly connected graph, one pass over the edges per improvement (Dasdan 2004).
 

@@ -94,21 +94,6 @@ def walk(above, indptr, children, order, depth, size, preorder):
     return tail
 
 
-@kernel
-def rank_sequentially(following, first, rank):
-    """The place of every element of a list into ``rank``: ``following`` of the last element is itself.
-
-    Returns the number of elements, 0 when the list has no end.
-    """
-    element = first
-    for place in range(following.size):
-        rank[element] = place
-        if following[element] == element:
-            return place + 1
-        element = following[element]
-    return 0
-
-
 @njit(cache=True)
 def combined(operator, value, other):
     """value ∘ other."""

@@ -1,1 +1,1 @@
-"""CUDA kernels of the irregular problems, and what drives them."""
+"""CUDA kernels of the irregular problems, and the modules that launch them."""

@@ -19,7 +19,7 @@ FEW_LEVELS = 64
 
 
 class GpuGraph:
-    """A graph on its GPU with what searches from one vertex after another need, made once.
+    """A graph on its GPU, with the arrays that all its searches share.
 
     Searches of one graph share their memory; those of several threads follow each other on the GPU.
     """
@@ -40,7 +40,7 @@ class GpuGraph:
 
     @cached_property
     def below(self) -> tuple[Array, ...]:
-        """What a search from below reads (below.cuh); of a directed graph, its edges are sorted once more."""
+        """The arrays for a search from below (below.cuh); those of a directed graph are sorted again."""
         indptr, indices = self._rows
         if not self._symmetric:
             back = Graph(indptr, indices).reversed
@@ -50,7 +50,7 @@ class GpuGraph:
     def start(self, root: int, direction: str) -> tuple[Array, Array]:
         """Start a search, and do not wait for it: the parents, and the record (bfs.cu)."""
         xp, indices = self._gpu.xp, self._rows[1]
-        # From above nobody reads the rest.
+        # A search from above does not read the rest.
         below = (*self._rows, indices, self._memory[1]) if direction == "down" else self.below
         parent, record = xp.empty(self._n, self._vertex), xp.empty(1 + 3 * MOST_LEVELS, np.int64)
         self._program.launch(
@@ -62,15 +62,15 @@ class GpuGraph:
     def search(self, root: int, direction: str) -> Bfs:
         """Search breadth first from a vertex; ``direction`` as in bfs."""
         parent, record = self.start(root, direction)
-        told = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
-        if told[0] > FEW_LEVELS:
-            told = self._gpu.on_host(record)
-        levels = told[1:].reshape(-1, 3)[: told[0]].tolist()
+        counts = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
+        if counts[0] > FEW_LEVELS:
+            counts = self._gpu.on_host(record)
+        levels = counts[1:].reshape(-1, 3)[: counts[0]].tolist()
         return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
 
 def graph_on_gpu(graph: Graph) -> GpuGraph:
-    """What searches need of a graph of CuPy's arrays."""
+    """The arrays for searches of a graph of CuPy's arrays."""
     return GpuGraph(gpu_of(graph.indptr), graph)
 
 

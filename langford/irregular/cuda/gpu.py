@@ -1,4 +1,4 @@
-"""Where kernels of the irregular problems run: on the GPU of an array, or on the host shim for tests."""
+"""The GPU of an array, with the programs of the irregular problems; in tests, the host shim."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 from langford.irregular.arrays import Array, module_of
 from langford.irregular.cuda.source import MAIN, THREADS, source_of
 from langford.irregular.errors import BadArray
-from langford.kernels.cuda.program import Compiler, Program
-from langford.kernels.cuda.runtime import CudaProgram, device_name
+from langford.kernels.gpu.program import Compiler, Program
+from langford.kernels.gpu.runtime import CudaProgram, cupy_for
 
 
 class Gpu:
@@ -46,7 +46,7 @@ class Gpu:
             most: blocks per multiprocessor; None: as many as there is room for.
         """
         program = self.program(file, **types)
-        # The host runs blocks one after the other, and none would come to the others.
+        # The host runs blocks one after the other, so a block must not wait for another one.
         resident = 1 if self.xp is np else self._resident[_key(file, types)]
         program.blocks = resident if most is None else min(resident, most * program.multiprocessors)
         return program
@@ -86,10 +86,7 @@ def _key(file: str, types: Mapping[str, DTypeLike]) -> Any:
 @cache
 def gpu_by_number(index: int) -> Gpu:
     """A GPU of this machine; raises NoGpu."""
-    device_name(index)  # says when there is no such GPU
-    import cupy
-
-    return Gpu(cupy, partial(CudaProgram, index))
+    return Gpu(cupy_for(index), partial(CudaProgram, index))
 
 
 def free_bytes() -> int:

@@ -71,7 +71,7 @@ class PartitionedOnGpu:
         """The parents of this rank's chunk (PartitionedOnGpu.gather makes them whole), and the levels.
 
         Every rank calls this.  The first level goes from above, however many edges it has, unless the direction
-        is "up".  The host looks whether the search is over only after as many levels as the shortest one had.
+        is "up".  The host checks whether the search is over only after as many levels as the shortest search had.
 
         Raises BadRoot.
         """

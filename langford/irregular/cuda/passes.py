@@ -11,7 +11,7 @@ from langford.irregular.arrays import Array, offset_type
 from langford.irregular.compression import Step
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.tree import level_bounds
-from langford.kernels.cuda.program import Program
+from langford.kernels.gpu.program import Program
 
 GATE = 64
 """Words in which blocks wait for each other; as in passes.cuh."""

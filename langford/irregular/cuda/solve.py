@@ -14,7 +14,7 @@ from langford.irregular.cuda.passes import GATE, Passes, by_levels, packed
 from langford.irregular.cuda.tree import level_bounds
 
 PARTS = {"forward": 1, "backward": 4, "solve": 7}
-"""What a launch does; as in solve.cu."""
+"""The parts of a solve that a launch does; as in solve.cu."""
 
 
 def factorise(gpu: Gpu, above: Array, order: Array, depth: Array, edge: Array, pivot: Array) -> int:
@@ -37,7 +37,10 @@ def solve(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> Array
 
 
 def start(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:
-    """The same without waiting for it: the solution, and the gate, whose last word tells of b (solve.cu)."""
+    """Begin a solve without waiting for its end: the solution, and the gate.
+
+    The last word of the gate is not 0 when b has a number that is not finite (solve.cu).
+    """
     b = gpu.put(b, np.float64)
     x, gate = gpu.xp.empty_like(b), gpu.zeros(GATE, np.uint32)
     if b.size:
@@ -63,7 +66,7 @@ def passes_on_gpu(matrix: Any, method: str) -> Passes:
     gpu, tree = gpu_of(matrix.factors), matrix.tree
     if method == "levels":
         return by_levels(gpu, tree.above, tree.order, tree.depth, matrix.factors)
-    return packed(gpu, len(tree), compress(tree, matrix.factors))
+    return packed(gpu, len(tree), compress(tree.above, tree.depth, matrix.factors))
 
 
 def start_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:

@@ -7,10 +7,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.irregular.arrays import Array, stable_order
+from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.cuda.bfs import depths
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.tree import tour_of
+
+
+def tour_of(above: Array, indptr: Array, children: Array) -> Array:
+    """The Euler tour of a forest as a linked list, int64[2n]: element v enters vertex v, element n + v leaves it.
+
+    Each element names the next one, the last itself.  The trees of a forest follow one another.
+
+    Args:
+        above: parents [n], a root is its own.
+        indptr, children: the children of each vertex, as in Tree.
+    """
+    xp, n = module_of(above), len(above)
+    following = xp.empty(2 * n, xp.int64)
+    vertices = xp.arange(n)
+    following[:n] = n + vertices
+    inner = xp.flatnonzero(indptr[1:] > indptr[:-1])
+    following[inner] = children[indptr[inner]]
+    # A child is followed by its sibling, the last one by its parent's end, a root by the next root.
+    parents = above[children]
+    following[n + children] = n + parents
+    siblings = xp.flatnonzero(parents[1:] == parents[:-1])
+    following[n + children[siblings]] = children[siblings + 1]
+    ends = xp.flatnonzero(above == vertices)
+    following[n + ends[:-1]] = ends[1:]
+    following[n + ends[-1:]] = n + ends[-1:]
+    return following
 
 
 def rank(gpu: Gpu, following: Array) -> Array:
@@ -28,10 +53,10 @@ def rank(gpu: Gpu, following: Array) -> Array:
 
 @dataclass(frozen=True)
 class Orders:
-    """What a Tree knows of its vertices; see its properties.
+    """The orders of the vertices of a Tree; see its properties.
 
     Attributes:
-        astray: a vertex whose parents run in a circle, −1 if there is none; then nothing else is right.
+        astray: a vertex whose parents run in a circle, −1 if there is none.  Otherwise the arrays are empty.
         indptr, children, order, depth, size, preorder: as in Tree.
     """
 
@@ -83,8 +108,3 @@ def level_bounds(gpu: Gpu, depth: Array, order: Array) -> NDArray[np.int64]:
 def orders_on_gpu(above: Array) -> Orders:
     """The orders of a forest on its GPU."""
     return orders(gpu_of(above), above)
-
-
-def rank_on_gpu(following: Array) -> Array:
-    """The ranks of a linked list on its GPU."""
-    return rank(gpu_of(following), following)

@@ -1,4 +1,4 @@
-"""Accumulations over trees on a GPU: what they read besides the values, and their launches."""
+"""Accumulations over trees on a GPU: the arrays that they read besides the values, and their launches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TILE_BYTES, PACK_BYTES = 32768, 16
 
 
 class GpuTree:
-    """What a GPU reads of a forest, made once for many accumulations.
+    """The arrays of a forest for accumulations on a GPU, made once.
 
     Attributes:
         renamed: whether the numbers of the vertices are others than those in preorder.
@@ -67,7 +67,7 @@ class GpuTree:
             self._passes[method] = (
                 by_levels(self._gpu, tree.above, tree.order, tree.depth)
                 if method == "levels"
-                else packed(self._gpu, len(tree), compress(tree))
+                else packed(self._gpu, len(tree), compress(tree.above, tree.depth))
             )
         return self._passes[method]
 
@@ -108,7 +108,7 @@ def scanned(gpu: Gpu, values: Array, op: str) -> Array:
 
 
 def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, values: Array, *row: Any) -> Array:
-    """The sums of a scan over so many steps, [length + 1]; ``row`` tells which value each step has."""
+    """The sums of a scan over ``length`` steps, [length + 1]; ``row`` has the place of each step's value."""
     size = values.itemsize
     # From the second sum on whole packs.
     skipped = PACK_BYTES // size - 1
@@ -119,7 +119,7 @@ def _scanned(gpu: Gpu, program: Any, name: str, op: np.int32, length: int, value
 
 
 def tile_of(size: int) -> int:
-    """Values of so many bytes that a block scans at once."""
+    """The number of values of this size in bytes that a block scans at once."""
     return TILE_BYTES // size
 
 
@@ -127,7 +127,7 @@ def tile_of(size: int) -> int:
 
 
 def tree_on_gpu(tree: Any) -> GpuTree:
-    """What the GPU of a Tree reads of it."""
+    """The arrays of a Tree on its GPU."""
     return GpuTree(gpu_of(tree.above), tree)
 
 

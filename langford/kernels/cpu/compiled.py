@@ -1,7 +1,7 @@
-"""Compile each kernel once, however many processes of this machine start at the same time, and never mix up two.
+"""Compile each kernel once for all processes of this machine, and never load one kernel as another.
 
 numba keeps all shapes of a kernel behind one index file, which every process reads, extends and writes again.
-Two that do so at the same moment give two shapes one file name: later one of them is loaded as the other.
+Two that do so at the same moment give two shapes the same file name, and later one shape is loaded as the other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if sys.platform != "win32":
 def locked(file: Path) -> Iterator[None]:
     """Hold a lock on a file; it ends with the process.
 
-    Where no lock can be had (a full disk, a file system without locks) this waits for nobody.
+    Where there are no locks (a full disk, a file system without them) this returns at once.
     """
     with ExitStack() as held:
         with suppress(OSError):
@@ -41,12 +41,12 @@ def locked(file: Path) -> Iterator[None]:
 
 @contextmanager
 def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
-    """Around a kernel's first call in this process: while one process compiles, the others wait and then load.
+    """A context for a kernel's first call in this process: one process compiles, the others wait and then load.
 
     There is one lock for all kernels, because they share functions.  A shape that was compiled before needs none.
 
     Args:
-        kernel, shape: name the kernel and what it is compiled for.
+        kernel, shape: the name of the kernel, and the parameters that it is compiled for.
     """
     folder = cache_folder()
     compiled = folder / f"{'-'.join([kernel, *map(str, shape)])}.numba-{numba.__version__}"
@@ -92,7 +92,7 @@ def load_private_code() -> None:
 
 
 def save_one_at_a_time() -> None:
-    """Let numba extend its index files under a lock, whoever compiles."""
+    """Let numba extend its index files under a lock, also for kernels of other programs."""
     save = IndexDataCacheFile.save
 
     def save_alone(cache: IndexDataCacheFile, key: Any, data: Any) -> None:
@@ -103,10 +103,10 @@ def save_one_at_a_time() -> None:
 
 
 def spare_linear_algebra() -> None:
-    """Load what every compiled kernel needs of numba, but not SciPy's linear algebra, which numba looks for there.
+    """Load the parts of numba that every kernel needs, without SciPy's linear algebra, which numba would import.
 
-    We use none of it, and where SciPy is installed it is a third of the start of each process (0.24 of 0.75 s).
-    numba compiles no ``numpy.dot`` in this process then.
+    No kernel uses it, and where SciPy is installed it takes a third of the start of each process (0.24 of 0.75 s).
+    Afterwards numba cannot compile ``numpy.dot`` in this process.
     """
     if "scipy.linalg" in sys.modules:
         return

@@ -42,7 +42,7 @@ def natural_order(component, length):
 
 @njit(cache=True, nogil=True)
 def tile_tables(components, orbit_sizes, length, even, sizes):
-    """What does not depend on u, for 2^bits v's that follow each other.
+    """The tables that do not depend on u, for 2^bits consecutive v's.
 
     components: int64[2^bits], the v's.
     orbit_sizes: int64[2^bits], the sizes of the representatives' orbits, 0 for other components.

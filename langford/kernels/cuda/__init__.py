@@ -1,1 +1,1 @@
-"""CUDA C++ kernels, compiled by CuPy for the GPU and, behind ``host.h``, by tests for the CPU."""
+"""The CUDA C++ sources of the counting methods; ``kernels/gpu`` compiles them."""

@@ -3,8 +3,7 @@
 A task has p colours placed.  Cores place the next q, in every way that fits (the thesis's
 client level), and send these sub-tasks to the GPU, whose lanes place the last r.  Copies
 and kernels go through several streams.  A core that finds every stream busy evaluates
-sub-tasks itself, a few at a time, until one is free: the share of the cores is what they
-manage to take.
+sub-tasks itself, a few at a time, until one is free.
 """
 
 from __future__ import annotations
@@ -12,18 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.devices import Device, cores, devices
+from langford.devices import HOST, Cuda, cores, devices
 from langford.errors import MethodDoesNotApply
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.program import Compiler, Program
-from langford.kernels.cuda.runtime import CudaProgram
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, Program
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
 from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
@@ -42,7 +38,7 @@ AnyPlan = TypeVar("AnyPlan", bound=BacktrackingPlan)
 
 @dataclass(frozen=True)
 class Settings:
-    """What the experiments of ``langford tune miller`` choose.
+    """Settings that the experiments of ``langford tune miller`` choose.
 
     Attributes:
         lane_colours: r, colours that a lane of the GPU places; None to choose by the problem.
@@ -56,7 +52,7 @@ class Settings:
         persistent: lanes take the next sub-task; otherwise each has its share from the start.
         computing: cores that evaluate sub-tasks while streams are busy; None for all.
         cpu_share: share of the sub-tasks set aside for the cores (the thesis's static 0.2);
-            None to let them take what they manage.
+            None: they take sub-tasks while all streams are busy.
     """
 
     lane_colours: int | None = None
@@ -125,7 +121,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         ]
 
     @classmethod
-    def on(cls, plan: AnyPlan, device: Device) -> Self:
+    def on(cls, plan: AnyPlan, device: Cuda) -> Self:
         """The evaluator for a GPU, with the settings of this machine's profile.
 
         Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu, BadProfile or
@@ -133,7 +129,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
         share = max(1, cores() // len(devices(device.kind)))
         settings = chosen_from(Settings(), settings_of(device.name, plan.method.name))
-        return cls(plan, partial(CudaProgram, device.index), share, settings)
+        return cls(plan, device.compiler, share, settings)
 
     @classmethod
     def on_host(cls, plan: AnyPlan) -> Self:
@@ -143,7 +139,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
         if plan.depth == plan.problem.n:
             raise MethodDoesNotApply("these tasks place every colour, nothing is left for a kernel: compare others")
-        return cls(plan, HostProgram, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
+        return cls(plan, HOST.compiler, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
         """The source of the kernel for this plan and these settings."""
@@ -158,7 +154,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
 
     @abstractmethod
     def definitions(self, depth: int) -> Definitions:
-        """What the kernel of the method needs besides, for sub-tasks with ``depth`` colours placed.
+        """Further definitions for the kernel of the method, for sub-tasks with ``depth`` colours placed.
 
         Raises MethodDoesNotApply.
         """
@@ -184,7 +180,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         return plan.partial_result(index, arrangements, residues % MODULUS, visited)
 
     def _work(self, core: int, pieces: Pieces, depth: int, feed: Feed) -> list[Counted]:
-        """What one core does: place q colours below some masks, send or evaluate what that gives."""
+        """The work of one core: place q colours below some masks, and send or evaluate the resulting sub-tasks."""
         settings = self.settings
         computing = settings.computing is None or core < settings.computing
         counted: list[Counted] = []
@@ -243,5 +239,5 @@ class RegularOnGpu(BacktrackingOnGpu[RegularPlan]):
 
 
 def _is_ours(number: int, share: float) -> bool:
-    """Whether a piece belongs to the cores, when they get a share of all pieces evenly spread."""
+    """Whether a piece belongs to the cores, when they get an evenly spread share of all pieces."""
     return int((number + 1) * share) > int(number * share)

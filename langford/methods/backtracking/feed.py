@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
-from langford.kernels.cuda.program import Program, Stream
+from langford.kernels.gpu.program import Program, Stream
 
 EARLY = 8
 """A stream with this part of its sub-tasks starts when the GPU has nothing to do."""

@@ -1,4 +1,4 @@
-"""What the two backtracking methods share: where they apply and how they split."""
+"""The common part of the two backtracking methods: where they apply and how they split a problem."""
 
 from __future__ import annotations
 

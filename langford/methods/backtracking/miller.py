@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.methods.backtracking.method import BacktrackingMethod
-from langford.methods.plan import Speed
 from langford.problem import Problem
 
 
@@ -22,10 +22,9 @@ class Miller(BacktrackingMethod):
     name = "miller"
     plans = "langford.methods.backtracking.plan:MillerPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.backtracking.cpu:MillerOnCpu",
-        "cuda": "langford.methods.backtracking.cuda:MillerOnGpu",
+        Cpu.kind: "langford.methods.backtracking.cpu:MillerOnCpu",
+        Cuda.kind: "langford.methods.backtracking.cuda:MillerOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=13, probe=13, growth=8.5), 0: Speed(instant=14, probe=14, growth=5.7)}
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3 if problem.n < 17 else 4)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.methods.backtracking.method import BacktrackingMethod
-from langford.methods.plan import Speed
 from langford.problem import Problem
 
 
@@ -20,10 +20,9 @@ class Regular(BacktrackingMethod):
     name = "regular"
     plans = "langford.methods.backtracking.plan:RegularPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.backtracking.cpu:RegularOnCpu",
-        "cuda": "langford.methods.backtracking.cuda:RegularOnGpu",
+        Cpu.kind: "langford.methods.backtracking.cpu:RegularOnCpu",
+        Cuda.kind: "langford.methods.backtracking.cuda:RegularOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=9, probe=10, growth=9.0), 0: Speed(instant=14, probe=14, growth=5.7)}
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.arithmetic import widths
-from langford.methods.plan import Method, Speed
+from langford.devices import Cpu, Cuda
+from langford.methods.plan import Method
 from langford.problem import Problem
 
 LARGEST_SUM = 63
@@ -22,11 +23,9 @@ class Godfrey(Method):
     unit = "points"
     plans = "langford.methods.godfrey.plan:GodfreyPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.godfrey.cpu:GodfreyOnCpu",
-        "cuda": "langford.methods.godfrey.cuda:GodfreyOnGpu",
+        Cpu.kind: "langford.methods.godfrey.cpu:GodfreyOnCpu",
+        Cuda.kind: "langford.methods.godfrey.cuda:GodfreyOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=14, probe=15)}
-    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.copies != 2:
@@ -34,7 +33,7 @@ class Godfrey(Method):
         if widths.sum_bound(problem) > LARGEST_SUM:
             return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
         if 2 * problem.n > DEEPEST + MOST_FREE:
-            return f"godfrey runs through 2^{2 * problem.n} points, which nobody can; use miller"
+            return f"godfrey runs through 2^{2 * problem.n} points, which no machine can; use miller"
         return None
 
     def depths(self, problem: Problem) -> range:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import Device
+from langford.devices import HOST, Cuda
 from langford.kernels.cpu.godfrey import block_sequence
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.program import Compiler
-from langford.kernels.cuda.runtime import CudaProgram
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.godfrey.packing import Packing
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.profile import chosen_from, settings_of
@@ -30,7 +27,7 @@ GROUP = 5
 
 @dataclass(frozen=True)
 class Launch:
-    """What the experiments of ``langford tune godfrey`` choose.
+    """Settings that the experiments of ``langford tune godfrey`` choose.
 
     Attributes:
         threads: per block.
@@ -81,15 +78,15 @@ class GodfreyOnGpu:
         self.free_places = [place + 1 for place in free]
 
     @classmethod
-    def on(cls, plan: GodfreyPlan, device: Device) -> GodfreyOnGpu:
+    def on(cls, plan: GodfreyPlan, device: Cuda) -> GodfreyOnGpu:
         """The evaluator for a GPU, with the settings of this machine's profile; raises NoGpu or BadProfile."""
         launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
-        return cls(plan, partial(CudaProgram, device.index), launch)
+        return cls(plan, device.compiler, launch)
 
     @classmethod
     def on_host(cls, plan: GodfreyPlan) -> GodfreyOnGpu:
         """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
-        return cls(plan, HostProgram)
+        return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange."""

@@ -30,7 +30,7 @@ class GodfreyPlan(Plan):
         prefixes: the smallest prefix of each task's class, ascending, int64[tasks]; see _prefix_classes.
         inner_places: places whose signs run freely within a task, the outer ones first.
         product_bound: largest |Π S_d|.
-        sum_bound: no sum over points exceeds it in size.
+        sum_bound: an upper bound of the size of every sum over points.
     """
 
     def __init__(self, method: Method, problem: Problem, depth: int) -> None:
@@ -88,7 +88,7 @@ def _prefix_classes(problem: Problem, fixed: list[int]) -> tuple[NDArray[np.int6
 
 
 def _blocks(prefixes: int) -> Iterator[NDArray[np.int64]]:
-    """All numbers below ``prefixes``, some at a time: what is computed of them stays in the cache."""
+    """All numbers below ``prefixes`` in parts that are small enough for the cache."""
     for start in range(0, prefixes, BLOCK):
         yield np.arange(start, min(start + BLOCK, prefixes), dtype=np.int64)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
-from langford.methods.plan import Method, Speed
+from langford.methods.plan import Method
 from langford.methods.polyphase.components import components
 from langford.methods.polyphase.shape import TILE_BITS, Shape
 from langford.problem import Problem
@@ -18,11 +19,9 @@ class Polyphase(Method):
     unit = "points"
     plans = "langford.methods.polyphase.plan:PolyphasePlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.polyphase.cpu:PolyphaseOnCpu",
-        "cuda": "langford.methods.polyphase.cuda:PolyphaseOnGpu",
+        Cpu.kind: "langford.methods.polyphase.cpu:PolyphaseOnCpu",
+        Cuda.kind: "langford.methods.polyphase.cuda:PolyphaseOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=17, probe=20)}
-    probe_depth = 24
 
     def refusal(self, problem: Problem) -> str | None:
         try:

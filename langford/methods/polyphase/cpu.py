@@ -89,7 +89,7 @@ class PolyphaseOnCpu:
             yield UBlock(us, weights, classes if split.mirrored else np.full(len(us), UNLIMITED))
 
     def _tile(self, first: int) -> Tile:
-        """What a tile needs that does not depend on u."""
+        """The tables of a tile that do not depend on u."""
         length = self._plan.split.v_length
         components = np.arange(first, first + (1 << self._tile_bits))
         smallest, sizes = symmetries.orbits(components, length, *self._plan.split.masks(length))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate
 from math import prod
 
@@ -12,12 +12,10 @@ import numpy as np
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import Device
+from langford.devices import HOST, Cuda
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.runtime import CudaProgram
-from langford.kernels.cuda.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, DeviceArray
+from langford.kernels.gpu.source import Definitions, source_of
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.symmetries import ORBIT_SIZES
@@ -32,8 +30,8 @@ MIN_BLOCKS = 5
 LIMBS = 7
 KEY_SLOTS = 8
 MOST_TILES_LOG2 = 10
-"""So few launches per task that no limb overflows: 2^10 launches, each of less than 2^16 warps that add
-a digit of 32 bits to each limb, stay below 2^58."""
+"""The largest number of launches per task, as a power of two: 2^10 launches, each of less than 2^16 warps that
+add a digit of 32 bits to each limb, stay below 2^58, so no limb overflows."""
 
 
 def definitions(plan: PolyphasePlan, threads: int) -> Definitions:
@@ -117,7 +115,7 @@ def _factors(problem: Problem, group: list[int]) -> list[list[int]]:
 
 
 def _dealt(longest_first: list[int], hands: int) -> list[list[int]]:
-    """Dealt out back and forth, so that everyone gets long and short sums."""
+    """The items dealt out back and forth, so that every group gets long and short sums."""
     order = [*range(hands), *reversed(range(hands))]
     dealt: list[list[int]] = [[] for _ in range(hands)]
     for place, e in enumerate(longest_first):
@@ -206,15 +204,15 @@ class PolyphaseOnGpu:
         self._u_block = lru_cache(max(1, quarter // block_bytes - 1))(self._new_u_block)
 
     @classmethod
-    def on(cls, plan: PolyphasePlan, device: Device) -> PolyphaseOnGpu:
+    def on(cls, plan: PolyphasePlan, device: Cuda) -> PolyphaseOnGpu:
         """The evaluator for a GPU; raises BadDepth, MethodDoesNotApply or NoGpu."""
         require_few_launches(plan)
-        return cls(plan, partial(CudaProgram, device.index))
+        return cls(plan, device.compiler)
 
     @classmethod
     def on_host(cls, plan: PolyphasePlan) -> PolyphaseOnGpu:
         """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
-        return cls(plan, HostProgram)
+        return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
         """The partial result of one task; raises TaskIndexOutOfRange or BadDepth."""

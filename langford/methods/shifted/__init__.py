@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
-from langford.methods.plan import Method, Speed
+from langford.methods.plan import Method
 from langford.methods.shifted.components import Components
 from langford.methods.shifted.shape import Shape
 from langford.problem import Problem
@@ -21,13 +22,10 @@ class Shifted(Method):
     unit = "points"
     plans = "langford.methods.shifted.plan:ShiftedPlan"
     evaluators: ClassVar = {
-        "cpu": "langford.methods.shifted.cpu:ShiftedOnCpu",
-        "cuda": "langford.methods.shifted.cuda:ShiftedOnGpu",
+        Cpu.kind: "langford.methods.shifted.cpu:ShiftedOnCpu",
+        Cuda.kind: "langford.methods.shifted.cuda:ShiftedOnGpu",
     }
-    speed: ClassVar = {2: Speed(instant=16, probe=28, points=2.0**34, widening=1.0)}
-    probe_depth = 2 * LONGEST_PREFIX
     seeded = True
-    fastest_from: ClassVar = {"cpu": 24, "cuda": 24}
 
     def refusal(self, problem: Problem) -> str | None:
         try:

@@ -126,7 +126,7 @@ class ShiftedOnCpu:
         return UBlock(us, evens, rows, changed)
 
     def _tile(self, first: int) -> Tile:
-        """What a tile needs that does not depend on u."""
+        """The tables of a tile that do not depend on u."""
         shape, count = self._shape, 1 << self._tile_bits
         components = natural(np.arange(first, first + count), self._v_order)
         size = ROW_WORDS * 8 * max(1, count >> INNER_BITS)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.devices import Device
+from langford.devices import HOST, Cuda
 from langford.errors import CheckFailed
-from langford.kernels.cuda.host import HostProgram
-from langford.kernels.cuda.program import Compiler, DeviceArray
-from langford.kernels.cuda.runtime import CudaProgram, device_memory
-from langford.kernels.cuda.source import source_of
+from langford.kernels.gpu.program import Compiler, DeviceArray
+from langford.kernels.gpu.source import source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import half_forms
@@ -28,10 +26,10 @@ MOST_ELEMENTS = 64
 LIMBS = 8
 BIAS = 128
 UNKEPT_LAUNCHES = 2**10
-"""After so many launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a digit of
-32 bits to each limb, stay below 2^58."""
+"""After this number of launches their sums are taken over: 2^10 launches, each of less than 2^16 warps that add a
+digit of 32 bits to each limb, stay below 2^58."""
 SAMPLED = 61
-"""One u in so many counts for the mean of the even values."""
+"""The mean of the even values is that of every 61st u."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +84,18 @@ class ShiftedOnGpu:
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
 
     @classmethod
-    def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnGpu:
+    def on(cls, plan: ShiftedPlan, device: Cuda) -> ShiftedOnGpu:
         """The evaluator for a GPU; raises NoGpu."""
-        return cls(plan, partial(CudaProgram, device.index), settings_for(plan, device_memory(device.index)))
+        return cls(plan, device.compiler, settings_for(plan, device.memory))
 
     @classmethod
     def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
         """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
-        settings = settings_for(plan, HostProgram.memory)
-        return cls(plan, HostProgram, replace(settings, threads=64, u_block_bits=20))
+        settings = settings_for(plan, HOST.memory)
+        return cls(plan, HOST.compiler, replace(settings, threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
-        """Fill in what does not change from task to task."""
+        """Set the constants of all tasks."""
         plan, split = self._plan, self._plan.components
         # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
         odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)

@@ -1,28 +1,28 @@
-"""What the GPU kernel of the shifted sum is compiled for: numbers of the problem, and settings."""
+"""The parameters with which the GPU kernel of the shifted sum is compiled: numbers of the problem, and settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from langford.kernels.cuda.source import Definitions
+from langford.kernels.gpu.source import Definitions
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.shape import Shape
 
 IMAGES = 4
 """Pairs done together: u and v as they are and backwards."""
 INNER_BITS, LOW_BITS = 8, 5
-"""Lowest bits of a packed v that tell the points of a row apart, and the next ones (shifted_forms.cuh)."""
+"""Lowest bits of a packed v, which number the points of a row, and the next ones (shifted_forms.cuh)."""
 ROW_BITS = 2
 """Bits of a row's number that a lane treats apart; without symmetry they are beyond the low ones."""
 MOST_JOINED = 4
 """Even forms that share a joint row, where memory allows."""
 MEMORY_SHARE = 4
-"""The joint rows take at most one part in so many of a GPU's memory."""
+"""The joint rows take at most this part of a GPU's memory, as a divisor."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What measurements choose (benchmarks/shifted.md); no result depends on it.
+    """Settings that measurements choose (benchmarks/shifted.md); no result depends on them.
 
     Attributes:
         tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer.
@@ -53,7 +53,7 @@ class GpuShape:
     Attributes:
         forms, evens: odd and even forms; without an odd one, one that is always a factor of 1.
         odd_words, even_words: words of 32 bits that hold a byte for each of them.
-        reach: no half of an even form exceeds it.
+        reach: an upper bound of the half of an even form.
         images: IMAGES, or 1.
         tile_bits: v's that a tile has room for, as a power of two.
         sizes: places of each group of odd forms.
@@ -121,7 +121,7 @@ class GpuShape:
 
 
 def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
-    """The fastest settings known for a problem on a GPU with so many bytes of memory."""
+    """The fastest known settings for a problem on a GPU with ``memory`` bytes of memory."""
     settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.forms.odd) > 16 else Settings()
     shape = GpuShape.of(plan, settings)
     for joined in range(MOST_JOINED, 0, -1):

@@ -59,8 +59,8 @@ class Forms:
     """All shifted factors of a problem for one seed.
 
     Attributes:
-        problem: whose.
-        seed: what the signs come from.
+        problem: the problem.
+        seed: the signs are derived from it.
     """
 
     problem: Problem

@@ -96,7 +96,7 @@ class ShiftedPlan(Plan):
         return next((self.method.plan(self.problem, depth, self.seed) for depth in deeper), None)
 
     def _is_refined_by(self, prefix_bits: int) -> bool:
-        """Whether a class of prefixes of so many bits begins with prefixes of one class of this plan."""
+        """Whether each class of prefixes of this length begins with prefixes of one class of this plan."""
         return not self.components.reversible or self.prefix_bits % 2 == 0 or prefix_bits % 2 == 1
 
     def prefixes(self, index: int) -> tuple[list[int], list[int]]:

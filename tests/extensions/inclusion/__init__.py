@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from langford.methods.plan import Method, Speed
+from langford.methods.plan import Method
+from langford.methods.speeds import Forecast, Speeds
 from langford.problem import Problem
 
 MOST_PLACES = 24
@@ -23,7 +24,7 @@ class Inclusion(Method):
     unit = "points"
     plans = "tests.extensions.inclusion.plan:InclusionPlan"
     evaluators: ClassVar = {"cpu": "tests.extensions.inclusion.cpu:InclusionOnCpu"}
-    speed: ClassVar = {0: Speed(instant=7, probe=7)}
+    speeds = Speeds(others=Forecast(instant=7, probe=7))
 
     def refusal(self, problem: Problem) -> str | None:
         places = len(problem.filled)

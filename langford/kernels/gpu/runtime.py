@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder, refuse_open_caches
-from langford.kernels.cuda.source import FOLDER
+from langford.kernels.gpu.source import FOLDER
 from langford.steps import COMPILING, STEPS
 
 CACHES = {
@@ -28,7 +28,7 @@ class NoGpu(LangfordError):
 
 
 class CudaProgram:
-    """A compiled program on a GPU; implements kernels.cuda.program.Program.
+    """A compiled program on a GPU; implements kernels.gpu.program.Program.
 
     Its main kernel fills the GPU with blocks that use the program's shared memory.
     """
@@ -37,14 +37,13 @@ class CudaProgram:
         """
         Args:
             index: number of the GPU.
-            source: text of the program (kernels.cuda.source).
+            source: text of the program (kernels.gpu.source).
             main: name of the main kernel.
             threads: per block.
 
         Raises NoGpu.
         """
-        self._cupy = cupy = _cupy()
-        device_name(index)  # says when there is no such GPU
+        self._cupy = cupy = cupy_for(index)
         self._device = cupy.cuda.Device(index)
         self._main, self._threads = main, threads
         with self._device:
@@ -116,7 +115,7 @@ class CudaProgram:
 
 
 class CudaStream:
-    """Copies and launches beside those of other streams; see kernels.cuda.program.Stream."""
+    """Copies and launches beside those of other streams; see kernels.gpu.program.Stream."""
 
     def __init__(self, program: CudaProgram, cupy: Any, device: Any, words: int) -> None:
         self._program, self._device = program, device
@@ -156,12 +155,18 @@ def device_count() -> int:
 
 
 def device_name(index: int) -> str:
-    """The GPU's name, as its maker calls it; raises NoGpu when there is no GPU of this number."""
+    """The GPU's name, the manufacturer's; raises NoGpu when there is no GPU of this number."""
     count = device_count()
     if index >= count:
         raise NoGpu(f"there is no GPU {index} here: this machine has {count}, numbered from 0")
     name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]
     return name.decode()
+
+
+def cupy_for(index: int) -> Any:
+    """The module cupy, for a GPU of this machine; raises NoGpu when there is no GPU of this number."""
+    device_name(index)
+    return _cupy()
 
 
 def device_memory(index: int) -> int:
@@ -171,7 +176,7 @@ def device_memory(index: int) -> int:
 
 
 def is_lost(index: int) -> bool:
-    """Whether a GPU refuses everything in this process, as it does after an illegal access to its memory."""
+    """Whether a GPU refuses all further calls of this process, as after an illegal access to its memory."""
     cupy = _cupy()
     try:
         with cupy.cuda.Device(index):

@@ -1,4 +1,4 @@
-"""What the methods need of a GPU, or of its emulation: a compiled program and arrays on it."""
+"""The interface of compiled programs and of the arrays that they work on, for a GPU and for its emulation."""
 
 from __future__ import annotations
 

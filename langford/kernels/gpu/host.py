@@ -1,4 +1,4 @@
-"""CUDA programs compiled for the host: their arithmetic, thread by thread, without a GPU."""
+"""CUDA programs on the processor, without a GPU: a C++ compiler compiles them, and fibers run their threads."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ import numpy as np
 
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
-from langford.kernels.cuda.source import FOLDER
+from langford.kernels.gpu.source import FOLDER, inlined
 
 BLOCKS = 2
-INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
+HEADER = Path(__file__).with_name("host.h")
+KERNEL = re.compile(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(')
 COMPILER = ["g++", "-std=c++20", "-O1", "-fwrapv", "-fPIC", "-w"]
 
 
@@ -29,7 +30,7 @@ class NoCompiler(LangfordError):
 
 
 class HostProgram:
-    """A program run by fibers on the host; see langford.kernels.cuda.program.Program."""
+    """A program run by fibers on the host; see langford.kernels.gpu.program.Program."""
 
     memory = 2**30
     multiprocessors = 1
@@ -37,14 +38,14 @@ class HostProgram:
     blocks = BLOCKS
 
     def __init__(self, source: str, main: str, threads: int) -> None:
-        kernels = re.findall(r'extern "C" __global__ void(?: LAUNCH_BOUNDS\(.*\))?\s+(\w+)\(', everything(source))
+        kernels = KERNEL.findall(inlined(source, FOLDER))
         assert main in kernels
         launchers = "".join(
             f'extern "C" void run_{kernel}(void **arguments, int blocks) '
             f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
-        self._library = ctypes.CDLL(str(_compiled(f'#include "host.h"\n{source}\n{launchers}')))
+        self._library = ctypes.CDLL(str(_compiled(f"{source}\n{launchers}")))
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -76,41 +77,31 @@ class HostProgram:
         return HostStream(self, words)
 
 
-def everything(source: str) -> str:
-    """A source text followed by all files that it includes."""
-    texts, files = [source], dict.fromkeys(INCLUDE.findall(source))
-    for file in (waiting := list(files)):
-        texts.append((FOLDER / file).read_text())
-        new = [name for name in INCLUDE.findall(texts[-1]) if name not in files]
-        files.update(dict.fromkeys(new))
-        waiting += new
-    return "\n".join(texts)
-
-
 @cache
 def _compiled(source: str) -> Path:
     """The library of a program, compiled once for all processes of this machine."""
-    library = _folder() / f"{_digest(everything(source))}.so"
+    library = _folder() / f"{_digest(HEADER.read_text() + inlined(source, FOLDER))}.so"
     with _missing(library) as new:
         if new is not None:
             # What every program includes first takes half of the time.
-            _compile("-shared", "-x", "c++", "-", "-o", new, f"-I{_header().parent}", f"-I{FOLDER}", text=source)
+            folders = [f"-I{folder}" for folder in (_header().parent, HEADER.parent, FOLDER)]
+            _compile("-shared", "-x", "c++", "-", "-o", new, *folders, text=f'#include "{HEADER.name}"\n{source}')
     return library
 
 
 @cache
 def _header() -> Path:
     """``host.h``, compiled beforehand."""
-    header = _folder() / _digest((FOLDER / "host.h").read_text()) / "host.h.gch"
+    header = _folder() / _digest(HEADER.read_text()) / "host.h.gch"
     header.parent.mkdir(exist_ok=True)
     with _missing(header) as new:
         if new is not None:
-            _compile("-x", "c++-header", FOLDER / "host.h", "-o", new)
+            _compile("-x", "c++-header", HEADER, "-o", new)
     return header
 
 
 def _compile(*options: str | Path, text: str | None = None) -> str:
-    """What the compiler prints; raises NoCompiler."""
+    """Run the compiler; returns what it prints.  Raises NoCompiler."""
     try:
         return subprocess.run([*COMPILER, *options], input=text, capture_output=True, text=True, check=True).stdout
     except FileNotFoundError as error:
@@ -124,7 +115,7 @@ def _compile(*options: str | Path, text: str | None = None) -> str:
 
 @contextmanager
 def _missing(file: Path) -> Iterator[Path | None]:
-    """Where to write a file that does not exist yet, None if it does; meanwhile others wait for it."""
+    """A context in which one process makes a missing file: the path to write to, or None when the file exists."""
     if file.exists():
         yield None
         return
@@ -139,7 +130,7 @@ def _missing(file: Path) -> Iterator[Path | None]:
 
 
 def _digest(texts: str) -> str:
-    """Names what is compiled from a program's texts by this compiler."""
+    """The name of the code that this compiler makes of these texts."""
     return hashlib.sha256("\n".join([*COMPILER, _version(), texts]).encode()).hexdigest()[:16]
 
 
@@ -149,14 +140,14 @@ def _version() -> str:
 
 
 def _folder() -> Path:
-    """Beside numba's cache: what is compiled from other sources is never loaded."""
+    """The folder of these libraries, beside numba's cache: one for each version of the sources."""
     folder = cache_folder() / "host"
     folder.mkdir(exist_ok=True)
     return folder
 
 
 class HostStream:
-    """What it launches is done at once; see langford.kernels.cuda.program.Stream."""
+    """A stream whose launches are done at once; see langford.kernels.gpu.program.Stream."""
 
     idle = True
 

@@ -1,0 +1,74 @@
+"""Where a command computes: on a core with arrays of NumPy, or on GPU 0 with arrays of CuPy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from langford.devices import Cpu, Cuda
+from langford.irregular.arrays import require_choice
+from langford.irregular.memory import present_bytes
+from langford.loading import load
+
+
+class Place(ABC):
+    """One device.  The GPU is looked for by the first property or method that needs it, which may raise NoGpu.
+
+    Attributes:
+        on_gpu: whether it is the GPU.
+    """
+
+    on_gpu: bool
+
+    @property
+    @abstractmethod
+    def xp(self) -> Any:
+        """The module of its arrays, numpy or cupy."""
+
+    @abstractmethod
+    def free_bytes(self) -> int:
+        """Memory that is free there, in bytes."""
+
+    @abstractmethod
+    def wait(self) -> None:
+        """Return when everything that was started there is done."""
+
+
+class Core(Place):
+    """A core of the processor."""
+
+    on_gpu = False
+    xp = np
+
+    def free_bytes(self) -> int:
+        return present_bytes()
+
+    def wait(self) -> None:
+        """Return at once: calls on a core return when they are done."""
+
+
+class FirstGpu(Place):
+    """GPU 0."""
+
+    on_gpu = True
+
+    @property
+    def xp(self) -> Any:
+        return load("langford.irregular.cuda.gpu:gpu_by_number")(0).xp
+
+    def free_bytes(self) -> int:
+        return int(load("langford.irregular.cuda.gpu:free_bytes")())
+
+    def wait(self) -> None:
+        load("langford.irregular.cuda.gpu:wait")()
+
+
+_PLACES: dict[str, type[Place]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}
+
+
+def place_of(device: str) -> Place:
+    """The place that an option names, "cpu" or "cuda"; raises BadChoice."""
+    require_choice("device", device, _PLACES)
+    return _PLACES[device]()

@@ -1,0 +1,76 @@
+"""The kinds of devices: what differs between them is asked of their classes, nowhere of their names."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from pathlib import Path
+
+import pytest
+
+from langford.devices import CPU, HOST, KINDS, VERIFYING, BadDevice, Cuda, Device, cores, devices, kind_of
+from langford.errors import MethodDoesNotApply
+from langford.methods import METHODS, PlanKey, plan_of
+from langford.problem import Problem
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "written"),
+    [("cpu", CPU, "cpu"), ("cuda", Cuda(0), "cuda:0"), ("cuda:12", Cuda(12), "cuda:12")],
+)
+def test_texts_and_devices(text: str, device: Device, written: str) -> None:
+    assert Device.parse(text) == device
+    assert str(device) == written
+    assert Device.parse(written) == device
+    assert pickle.loads(pickle.dumps(device)) == device
+
+
+@pytest.mark.parametrize("text", ["", "host", "gpu", "cuda:", "cuda:-1", "cuda:12345", "cpu:0", "CPU", "cuda:1 "])
+def test_other_texts_name_no_device(text: str) -> None:
+    with pytest.raises(BadDevice, match="write cpu, cuda or cuda:1"):
+        Device.parse(text)
+
+
+def test_devices_of_a_kind() -> None:
+    assert devices("cpu") == [CPU] * cores()
+    assert devices("cpu", 3) == [CPU] * 3
+    with pytest.raises(BadDevice, match="choose one of cpu, cuda"):
+        devices("host")
+    assert list(VERIFYING) == [*KINDS, "host"]
+    assert VERIFYING["host"].present(1) == [HOST]
+
+
+def test_a_gpu_makes_a_worker_one_with_a_gpu() -> None:
+    assert [kind_of(those) for those in ([], [CPU], [CPU, Cuda(1)], [Cuda(0)], [HOST])] == [
+        "cpu", "cpu", "cuda", "cuda", "cpu",
+    ]  # fmt: skip
+
+
+def test_host_and_processor_are_two_devices_with_one_name() -> None:
+    """A ledger keeps the processor as the device of what the host computed."""
+    assert HOST != CPU
+    assert (str(HOST), HOST.kind, HOST.name, HOST.model) == (str(CPU), CPU.kind, CPU.name, CPU.model)
+    assert (CPU.described, HOST.described) == ("cpu", "host-compiled kernel")
+
+
+def test_a_method_needs_a_kernel_of_the_gpu_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of(PlanKey(Problem.langford(4), "godfrey", 2))
+    monkeypatch.setitem(METHODS["godfrey"].evaluators, "cuda", "langford.methods.godfrey.cpu:GodfreyOnCpu")
+    with pytest.raises(MethodDoesNotApply, match="leave --device host out"):
+        METHODS["godfrey"].evaluator(plan, HOST)
+
+
+def test_no_other_module_compares_the_names_of_kinds() -> None:
+    compared = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for package in ("langford", "db", "jobs", "slurm")
+        for file in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Compare)
+        and any(
+            isinstance(part, ast.Constant) and part.value in VERIFYING for part in (node.left, *node.comparators)
+        )
+    ]
+    assert not compared
