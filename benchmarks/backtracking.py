@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from table import Table, require_published, timed
+from harness import Table, require_published, timed
 
 import langford
 from langford.devices import Device, cores

@@ -25,8 +25,8 @@ from typing import Any
 
 import psutil
 from farm import served
+from harness import Table
 from overview import TASKS, filled
-from table import Table
 
 from db import Ledger
 from db.states import Outcome, Role

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from harness import Table
 from sqlalchemy import text
-from table import Table
 
 from db import Campaign, Delivery, Ledger
 from db.states import Role

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 from farm import new_campaign, served
-from table import Table
+from harness import Table
 
 from db import Delivery
 from db.states import Role

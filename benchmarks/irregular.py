@@ -19,8 +19,8 @@ from typing import Any
 
 import irregular_trees
 import numpy as np
+from harness import Table, require_published
 from irregular_bench import Bench
-from table import Table, require_published
 
 from langford import irregular
 from langford.irregular.arrays import on_host

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from table import Timing, timed
+from harness import Timing, timed
 
 CALLS = 10
 """Calls behind each other of which the mean is taken."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Table
+from harness import Table
 
 
 def main() -> None:

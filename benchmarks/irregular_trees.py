@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from cub_scan import CubScan
+from harness import Table
 from irregular_bench import Bench
-from table import Table
 
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from table import Table, Timing, require_published, timed
+from harness import Table, Timing, require_published, timed
 
 import langford
 from langford.counting import count_tasks

@@ -21,8 +21,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+from harness import Table
 from sqlalchemy import Connection, text
-from table import Table
 
 from db import Ledger
 from db.overview import to_document

@@ -13,7 +13,7 @@ import statistics
 import time
 
 import psutil
-from table import Table
+from harness import Table
 
 from jobs.pool import Finished
 from jobs.worker_pool import WorkerPool

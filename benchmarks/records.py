@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from table import Table
+from harness import Table
 
 from langford.problem import Problem
 

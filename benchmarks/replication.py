@@ -17,8 +17,8 @@ import uuid
 from pathlib import Path
 from statistics import fmean
 
+from harness import Table
 from sqlalchemy import text
-from table import Table
 
 from db import Campaign, Delivery, Ledger
 from langford.arithmetic.residue import residue

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from best_effort import write
-from table import Table
+from harness import Table
 
 MOST_SECONDS = 10.0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-from table import Table, timed
+from harness import Table, timed
 
 from langford.methods import METHODS
 from langford.methods.backtracking.cpu import MillerOnCpu

@@ -15,7 +15,7 @@ import statistics
 import time
 from random import Random
 
-from table import Table, require_published
+from harness import Table, require_published
 
 import langford
 from langford.methods import Plan, merge

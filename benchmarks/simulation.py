@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import Table
 from sqlalchemy import event
 from sqlalchemy.ext.compiler import compiles
-from table import Table
 
 from db import Delivery, Lease, Ledger
 from db.dialects import Now

@@ -20,9 +20,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from harness import Table
 from soak_round import KEY, Round
 from sqlalchemy import func, select
-from table import Table
 
 from db.models import Attempt
 from db.states import Outcome

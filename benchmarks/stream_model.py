@@ -25,7 +25,7 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
-from table import Table
+from harness import Table
 
 import langford
 from jobs.throughput import Pipeline, best_streams, launches_per_second

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 import cupy
-from table import Table, require_published
+from harness import Table, require_published
 
 import langford
 from langford.kernels.cuda.runtime import CudaProgram, device_name

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from math import sqrt
 
 import numpy as np
+from harness import Table
 from numpy.typing import NDArray
-from table import Table
 
 from langford.methods.shifted.forms import Form, Forms
 from langford.problem import Problem

@@ -14,8 +14,8 @@ import tempfile
 import uuid
 from pathlib import Path
 
+from harness import Table, timed
 from sqlalchemy import text
-from table import Table, timed
 
 from db import Database, Ledger
 from langford.methods import PlanKey
