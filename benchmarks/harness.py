@@ -199,7 +199,7 @@ class Table:
 
 def _plain(cell: object) -> Any:
     if isinstance(cell, Figure):
-        return float(cell.value)
+        return cell.value if isinstance(cell.value, int) else float(cell.value)
     return cell if isinstance(cell, int | float | None) else str(cell)
 
 
