@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import __main__ as command
+from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
 from benchmarks.harness import (
     NEEDS_MORE,
     Figure,
@@ -160,3 +163,83 @@ def test_a_choice_of_parts_is_checked(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         parser.parse_args(["nothing"])
     assert "'nothing' is none of views, overview" in capsys.readouterr().err
+
+
+# -- python -m benchmarks -------------------------------------------------------------------
+
+
+def test_every_script_is_in_the_list() -> None:
+    scripts = {file.stem for file in FOLDER.glob("*.py") if "run(parser" in file.read_text()}
+    assert scripts - {"harness"} == {benchmark.name for benchmark in BENCHMARKS}
+    assert len(BENCHMARKS) == len({benchmark.name for benchmark in BENCHMARKS})
+
+
+def test_the_list_says_what_each_measures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks"])
+    command.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| benchmark | measures | needs | takes |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {benchmark.name}" for benchmark in BENCHMARKS]
+    for benchmark in BENCHMARKS:
+        assert len(benchmark.measures) > 30, benchmark.name
+        assert benchmark.measures.endswith((".", ":")), benchmark.measures
+
+
+def test_the_pages_name_commands_that_exist() -> None:
+    root = FOLDER.parent
+    pages = [root / "README.md", *(root / "docs").glob("*.md"), *FOLDER.glob("*.md"), *FOLDER.glob("*.py")]
+    named = {name for page in pages for name in re.findall(r"python benchmarks/(\w+)\.py", page.read_text())}
+    assert named - {"NAME"} == {benchmark.name for benchmark in BENCHMARKS}
+
+
+def script(folder: Path, name: str, code: int) -> Benchmark:
+    """A benchmark that notes its arguments in a file, and ends with this exit code."""
+    (folder / f"{name}.py").write_text(
+        f'"""Nothing: {name}."""\n'
+        "import pathlib, sys\n"
+        f"pathlib.Path(__file__).with_suffix('.ran').write_text(' '.join(sys.argv[1:]))\n"
+        f"sys.exit({code})\n"
+    )
+    return Benchmark(name, 1)
+
+
+def test_all_are_run_and_what_a_machine_lacks_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = [script(tmp_path, "fine", 0), script(tmp_path, "needy", NEEDS_MORE), script(tmp_path, "other", 0)]
+    monkeypatch.setattr("benchmarks.catalogue.FOLDER", tmp_path)
+    monkeypatch.setattr(command, "BENCHMARKS", ran)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "all", "--quick", "--json", str(tmp_path / "rows")])
+    command.main()
+    for benchmark in ran:
+        arguments = (tmp_path / f"{benchmark.name}.ran").read_text()
+        assert arguments == f"--quick --json {tmp_path / 'rows' / benchmark.name}.json"
+    out = capsys.readouterr().out
+    assert re.search(r"^\| fine \| done \| \d+ \|$", out, re.MULTILINE)
+    assert re.search(r"^\| needy \| skipped \| \d+ \|$", out, re.MULTILINE)
+
+
+def test_the_command_fails_where_a_benchmark_fails_but_runs_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = [script(tmp_path, "broken", 3), script(tmp_path, "unasked", 0), script(tmp_path, "fine", 0)]
+    monkeypatch.setattr("benchmarks.catalogue.FOLDER", tmp_path)
+    monkeypatch.setattr(command, "BENCHMARKS", known)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "broken", "fine"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 1
+    assert "| broken | failed, exit code 3 |" in capsys.readouterr().out
+    assert sorted(file.stem for file in tmp_path.glob("*.ran")) == ["broken", "fine"]
+
+
+def test_a_name_that_is_not_in_the_list_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    assert "there is no benchmark nothing, only all, methods" in capsys.readouterr().err
