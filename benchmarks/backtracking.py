@@ -1,10 +1,10 @@
 """Table 1.2 of Loiseau's thesis on one machine: backtracking and its regularised form, with and without a GPU.
 
-    python benchmarks/backtracking.py              both tables, L(3,n), and L(4,24) with --quartets
-    python benchmarks/backtracking.py --quick      up to n = 17
+    python benchmarks/backtracking.py               both tables, L(3,n), and L(4,24) with --quartets
+    python benchmarks/backtracking.py --quick       up to n = 15
 
 With the GPU, GPU 0 and all cores count everything.  The cores alone count a random sample of
-tasks for some seconds; the whole is projected by nodes, which the count with the GPU has told.
+tasks for some seconds; the whole is projected by nodes, whose number the count with the GPU gives.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
-from table import Table, require_published, timed
+from harness import Figure, Report, Table, parser_of, require_published, run, timed
 
 import langford
 from langford.devices import Cuda, cores
+from langford.kernels.gpu.runtime import device_name
 from langford.methods import Count, merge
 from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
 from langford.problem import Problem
@@ -27,7 +28,8 @@ from langford.reference import published
 
 GPU = Cuda(0)
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
-SAMPLE_SECONDS = 5.0
+SAMPLE_SECONDS, QUICK_SAMPLE_SECONDS = 5.0, 0.5
+QUICK_N = 15
 TABLE = [("miller", 2, n) for n in range(15, 20)] + [("regular", 2, n) for n in range(15, 19)]
 TRIPLES = [("miller", 3, n) for n in (17, 18, 19)]
 THESIS = {
@@ -56,8 +58,8 @@ def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     return timing.median, timing.outcome.evaluated, gpu.on_cores / max(1, gpu.on_cores + gpu.on_gpu)
 
 
-def nodes_per_second(method: str, problem: Problem, threads: int) -> float:
-    """Of all threads together, on tasks drawn at random."""
+def nodes_per_second(method: str, problem: Problem, threads: int, seconds: float) -> float:
+    """Of all threads together, on tasks drawn at random, until some seconds are over."""
     plan = langford.plan(problem, method, 4 if method == "miller" else 5)
     plan.evaluator()
     order = np.random.default_rng(1).permutation(len(plan.tasks)).tolist()
@@ -66,7 +68,7 @@ def nodes_per_second(method: str, problem: Problem, threads: int) -> float:
 
     def some() -> int:
         own = 0
-        while order and time.perf_counter() - start < SAMPLE_SECONDS:
+        while order and time.perf_counter() - start < seconds:
             own += plan.evaluate(order.pop()).evaluated
         return own
 
@@ -76,40 +78,40 @@ def nodes_per_second(method: str, problem: Problem, threads: int) -> float:
     return nodes / (time.perf_counter() - start)
 
 
-def measure(table: Table, method: str, problem: Problem) -> None:
+def measure(table: Table, method: str, problem: Problem, sample_seconds: float) -> None:
     """Print one row of the table."""
     seconds, nodes, share = with_gpu(method, problem)
-    rate = nodes_per_second(method, problem, cores())
+    rate = nodes_per_second(method, problem, cores(), sample_seconds)
     table.row(
         method,
         problem,
-        f"{nodes:.3g}",
-        f"{nodes / rate:.3g}",
-        f"{seconds:.3g}",
-        f"{nodes / seconds:.3g}",
-        f"{100 * share:.2g}%",
-        f"{nodes / rate / seconds:.0f}",
+        Figure(nodes, "{:.3g}"),
+        Figure(nodes / rate, "{:.3g}"),
+        Figure(seconds, "{:.3g}"),
+        Figure(nodes / seconds, "{:.3g}"),
+        Figure(100 * share, "{:.2g}%"),
+        Figure(nodes / rate / seconds, "{:.0f}"),
         THESIS.get((method, problem.n), "") if problem.copies == 2 else "",
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--quartets", action="store_true")
-    options = parser.parse_args()
-    print(f"{GPU.name}, {cores()} cores")
-    table = Table(
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print table 1.2, L(3,n), and L(4,24) where it is asked for."""
+    report.note(f"{device_name(GPU.index)}, {cores()} cores")
+    table = report.table(
         "method", "problem", "nodes", "cores alone, s (projected)", "with GPU, s", "nodes/s", "sub-tasks on cores",
         "times faster", "thesis, s",
     )  # fmt: skip
     with_gpu("miller", Problem.langford(14))  # buffers and tables are made once
+    sample_seconds = QUICK_SAMPLE_SECONDS if options.quick else SAMPLE_SECONDS
     for method, copies, n in TABLE + TRIPLES:
-        if n <= 17 or not options.quick:
-            measure(table, method, Problem.langford(n, copies))
+        if n <= QUICK_N or not options.quick:
+            measure(table, method, Problem.langford(n, copies), sample_seconds)
     if options.quartets:
-        measure(table, "miller", Problem.langford(24, 4))
+        measure(table, "miller", Problem.langford(24, 4), sample_seconds)
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("--quartets", action="store_true", help="L(4,24) too")
+    run(parser, main)

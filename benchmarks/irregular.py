@@ -1,8 +1,10 @@
 """Speed of the irregular problems, on one core or on GPU 0: the tables of irregular.md.
 
+    python benchmarks/irregular.py                   all but largest and scan, which are for a GPU; 25 minutes
     python benchmarks/irregular.py search treefix sizes grids solve cycles states accuracy
     python benchmarks/irregular.py treefix sizes grids scan solve accuracy --device cuda
     python benchmarks/irregular.py search largest --device cuda --figures benchmarks/figures/search-gteps.json
+    python benchmarks/irregular.py --draw docs/search-gteps.svg          the picture of these figures
 
 Arrays are where the device wants them before the clock starts, kernels are compiled, times are medians: on a core
 those of the processor, on a GPU those of the clock.  "share" is the bytes that a method cannot avoid to move per
@@ -13,197 +15,37 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import irregular_trees
-import numpy as np
-from irregular_bench import Bench
-from table import Table, require_published
+from harness import Report, add_choice, parser_of, run
+from irregular_parts import figure, graphs, trees
+from irregular_parts.bench import Bench
 
-from langford import irregular
-from langford.irregular.arrays import on_host
-from langford.irregular.client_server import Scenario, Transition
-from langford.irregular.sequential_cycles import howard, yto
-from langford.problem import Problem
-from langford.reference import published
-
-ROOTS, SCALES = {"cpu": 16, "cuda": 64}, {"cpu": (16, 18, 20, 22), "cuda": (20, 22, 24)}
-LARGEST_SCALE = 26
-"""Of a search of its own: its edges fill most of the memory of a GPU while the graph is made."""
-STATES = {"cpu": (11, 12), "cuda": (12, 15, 16)}
-"""n of the counts by states."""
+SECTIONS = {**graphs.SECTIONS, **trees.SECTIONS}
+ONLY_ON_A_GPU = ("largest", "scan")
 
 
-def search(bench: Bench) -> None:
-    """Graph500: harmonic means, and the table of directions."""
-    searches(bench, (10,) if bench.quick else SCALES[bench.device])
-    print()
-    directions(bench, 10 if bench.quick else 20)
-
-
-def largest(bench: Bench) -> None:
-    """Graph500 at the largest scale."""
-    searches(bench, (10,) if bench.quick else (LARGEST_SCALE,))
-
-
-def searches(bench: Bench, scales: tuple[int, ...]) -> None:
-    """Graph500 at these scales."""
-    table = Table(
-        "scale", "edges searched in", "GTEPS, harmonic mean", "ms, median", "launches alone: GTEPS", "ms",
-        "construction s", "share",
-    )  # fmt: skip
-    for scale in scales:
-        edge_list = irregular.kronecker(scale, device=bench.device)
-        built = bench.timed(1, lambda: constructed(bench, 1 << scale, edge_list))
-        graph = built.outcome
-        connected = np.flatnonzero(on_host(graph.degrees))
-        roots = np.random.default_rng(1).permutation(connected)[: ROOTS[bench.device]].tolist()
-        seconds, alone, edges = [], [], []
-        for root in roots:
-            taken = bench.timed(1, lambda: irregular.bfs(graph, root))
-            seconds.append(taken.median)
-            if bench.device == "cuda":
-                alone.append(bench.alone(1, lambda: graph.on_gpu.start(root, "auto"), calls=1))
-            edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
-        speeds = [harmonic(edges, times) for times in (seconds, alone) if times]
-        # The parents are written, a bitmap of the reached is read and written; a GPU reads their first neighbours.
-        reached = float((taken.outcome.parent >= 0).mean())
-        moved = 4 * (1 << scale) + (1 << scale) // 4 + int(4 * reached * (1 << scale)) * (bench.device == "cuda")
-        names = "gteps", "gteps_of_launch"
-        for name, value in (*zip(names, speeds, strict=False), ("reached", reached), ("copy", bench.bandwidth)):
-            bench.figures.setdefault(name, {})[str(scale)] = float(f"{value:.4g}")
-        median = float(np.median(seconds))
-        table.row(
-            scale, f"{max(edges):,}", f"{speeds[0]:.3g}", f"{1000 * median:.3g}",
-            *([f"{speeds[1]:.3g}", f"{1000 * np.median(alone):.3g}"] if alone else ["", ""]), f"{built.median:.2f}",
-            bench.share(moved, median),
-        )  # fmt: skip
-
-
-def constructed(bench: Bench, n: int, edge_list: tuple[Any, Any]) -> irregular.Graph:
-    """The simple graph, with what searches from below need on a GPU."""
-    graph = irregular.Graph.from_edges(n, *edge_list, symmetric=True).simple()
-    if bench.device == "cuda":
-        _ = graph.on_gpu.below
-    return graph
-
-
-def harmonic(edges: list[int], seconds: list[float]) -> float:
-    """GTEPS of searches, their harmonic mean."""
-    return float(1e-9 / np.mean([taken / count for taken, count in zip(seconds, edges, strict=True)]))
-
-
-def directions(bench: Bench, scale: int) -> None:
-    """Edges looked at in each level from above, from below and with a change of direction."""
-    graph = irregular.Graph.from_edges(
-        1 << scale, *map(bench.put, irregular.kronecker(scale)), symmetric=True
-    ).simple()
-    root = int(graph.degrees.argmax())
-    table = Table("level", "from above", "from below", "chosen", "direction")
-    ways = [irregular.bfs(graph, root, way).levels for way in ("down", "up", "auto")]
-    for number, (down, up, auto) in enumerate(zip(*ways, strict=True)):
-        table.row(number, *(f"{level.inspected:,}" for level in (down, up, auto)), auto.direction)
-    table.row("total", *(f"{sum(level.inspected for level in levels):,}" for levels in ways), "")
-
-
-def scenarios(clients: int) -> list[Scenario]:
-    """Clients of five states, a ring with two shortcuts; each holds the server in its state 2."""
-    random = np.random.default_rng(7)
-    made = []
-    for _ in range(clients):
-        moves = [(k, (k + 1) % 5) for k in range(5)] + [(0, 3), (4, 2)]
-        made.append(Scenario(5, [Transition(a, b, int(random.integers(1, 1000))) for a, b in moves], {2}))
-    return made
-
-
-def graphs_with_cycles(quick: bool) -> Iterator[tuple[str, irregular.Graph, Any]]:
-    """Systems of clients of up to 2 million states, and graphs on which sequential algorithms are quick."""
-    random = np.random.default_rng(3)
-    for clients in (3,) if quick else (7, 8, 9):
-        for server in (False, True):
-            system = irregular.client_server(scenarios(clients), server)
-            yield f"{clients} clients{' and a server' if server else ''}", system.graph, system.weights
-    n = 2**10 if quick else 2**20
-    graph = irregular.Graph.from_edges(n, *random.integers(0, n, (2, 8 * n)).astype(np.int32))
-    yield f"random, {n:,} × 8", graph, random.integers(1, 10_000, graph.m)
-    side = 32 if quick else 1024
-    places = np.arange(side * side, dtype=np.int32)
-    ends = places // side * side + (places + 1) % side, (places + side) % (side * side)
-    graph = irregular.Graph.from_edges(side * side, np.tile(places, 2), np.concatenate(ends).astype(np.int32))
-    yield f"torus {side}²", graph, random.integers(1, 10_000, graph.m)
-
-
-def cycles(bench: Bench) -> None:
-    """Howard's algorithm with components, against the sequential ones where they end in time."""
-    table = Table(
-        "graph", "vertices", "edges", "value", "rounds", "components, ms", "all, ms", "check, ms", "YTO s",
-        "sequential Howard s",
-    )  # fmt: skip
-    there = bench.xp is not np
-    runs = 3 if there else 1
-    for number, (name, graph, weights) in enumerate(graphs_with_cycles(bench.quick)):
-        moved, on_edges = irregular.Graph(bench.put(graph.indptr), bench.put(graph.indices)), bench.put(weights)
-        # A core has its code after the first graph; CuPy compiles what a graph is the first to need.
-        warm = number > 0 and not there
-        parts = bench.timed(runs, lambda: irregular.components(moved), warm)
-        taken = bench.timed(runs, lambda: irregular.cycle_mean(moved, on_edges), warm)
-        checked = bench.timed(runs, taken.outcome.check, warm)
-        peers = []
-        for peer in (yto, howard):
-            if graph.m > 6_000_000 or there:
-                peers.append("")
-                continue
-            against = bench.timed(1, lambda: peer(graph, weights), warm)
-            if against.outcome != taken.outcome.value:
-                raise SystemExit(f"{peer.__name__} says {against.outcome} of {name}, not {taken.outcome.value}")
-            peers.append(f"{against.median:.2f}")
-        table.row(
-            name, f"{graph.n:,}", f"{graph.m:,}", taken.outcome.value, taken.outcome.iterations,
-            *(f"{1000 * timing.median:.3g}" for timing in (parts, taken, checked)), *peers,
-        )  # fmt: skip
-
-
-def states(bench: Bench) -> None:
-    """Counts by states of the search."""
-    table = Table("problem", "states", "placements", "s")
-    for n in (7,) if bench.quick else STATES[bench.device]:
-        problem = Problem.langford(n)
-        taken = bench.timed(1, lambda: irregular.search_states(problem, device=bench.device))
-        found = taken.outcome
-        require_published(problem, found.arrangements // 2, published(problem))
-        table.row(
-            problem, f"{sum(len(level.frees) for level in found.levels):,}",
-            f"{sum(level.nodes for level in found.levels):,}", f"{taken.median:.2f}",
-        )  # fmt: skip
-
-
-SECTIONS = {
-    "search": search, "largest": largest, "cycles": cycles, "states": states, **irregular_trees.SECTIONS,
-}  # fmt: skip
-
-
-def main() -> None:
-    """Print the tables that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="+", choices=SECTIONS)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--quick", action="store_true", help="small sizes: try the program")
-    parser.add_argument("--figures", type=Path, help="add what pictures show to this JSON file")
-    arguments = parser.parse_args()
-    bench = Bench(arguments.device, arguments.quick)
-    print(f"copy: {bench.bandwidth / 1e9:.1f} GB/s read and written\n")
-    for name in arguments.sections:
-        print(f"## {name}\n")
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print the tables that were asked for, or draw the picture."""
+    if options.draw:
+        figure.draw(options.draw)
+        return
+    bench = Bench(report, options.device, options.quick)
+    report.note(f"copy: {bench.bandwidth / 1e9:.1f} GB/s read and written")
+    for name in options.section or [name for name in SECTIONS if name not in ONLY_ON_A_GPU]:
+        print(f"\n## {name}\n")
         SECTIONS[name](bench)
-        print()
-    if arguments.figures:
-        kept = json.loads(arguments.figures.read_text()) if arguments.figures.exists() else {}
+    if options.figures:
+        kept = json.loads(options.figures.read_text()) if options.figures.exists() else {}
         for name, values in bench.figures.items():
             kept.setdefault(name, {}).update(values)
-        arguments.figures.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n")
+        options.figures.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    add_choice(parser, "section", list(SECTIONS))
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--figures", type=Path, metavar="FILE", help="add what the picture shows to this JSON file")
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="draw the picture of the figures that are kept")
+    run(parser, main)

@@ -1,10 +1,11 @@
 """Strong and weak scaling of breadth-first search over the ranks of mpirun: the table of irregular.md.
 
     python benchmarks/irregular_ranks.py 26:1 26:2 27:2 28:2 --device cuda
+    python benchmarks/irregular_ranks.py --quick                                 10:1 10:2 on cores
 
-SCALE:RANKS is Graph500 at this scale on so many ranks, SCALE:RANKS:ROWS with at most ROWS rows of blocks.  Every
-search is checked, and the clock of a search is that of the slowest rank.  A run has all in it: the start of Python,
-generation, construction, searches and checks.
+SCALE:RANKS is Graph500 at this scale on this number of ranks, SCALE:RANKS:ROWS with at most ROWS rows of blocks.
+Every search is checked, and the clock of a search is that of the slowest rank.  A run has all in it: the start of
+Python, generation, construction, searches and checks.
 """
 
 from __future__ import annotations
@@ -14,38 +15,38 @@ import json
 import shutil
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Table
+from harness import NEEDS_MORE, Figure, Report, parser_of, run, timed
+
+RUNS, QUICK_RUNS = ((20, 1, None), (20, 2, None)), ((10, 1, None), (10, 2, None))
+ROOTS, QUICK_ROOTS = 64, 4
 
 
-def main() -> None:
+def main(options: argparse.Namespace, report: Report) -> None:
     """Print a row for each run that was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", type=run_of, metavar="SCALE:RANKS[:ROWS]")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--roots", type=int, default=64)
-    arguments = parser.parse_args()
-    table = Table(
+    table = report.table(
         "scale", "ranks", "rows", "through", "GTEPS, harmonic mean", "to the first", "ms, median", "levels",
         "construction s", "a check, s", "checked", "run s",
     )  # fmt: skip
+    roots = options.roots or (QUICK_ROOTS if options.quick else ROOTS)
     first = None
-    for scale, ranks, rows in arguments.runs:
-        started = time.perf_counter()
-        told = graph500(scale, ranks, rows, arguments.device, arguments.roots)
-        taken = time.perf_counter() - started
-        searches = told["searches"]
-        first = first or told["gteps"]
+    for scale, ranks, rows in options.runs or (QUICK_RUNS if options.quick else RUNS):
+        taken = timed(1, partial(graph500, scale, ranks, rows, options.device, roots))
+        found = taken.outcome
+        searches = found["searches"]
+        first = first or found["gteps"]
         table.row(
-            scale, ranks, rows or "", told.get("exchange", "host memory"), f"{told['gteps']:.4g}",
-            f"{told['gteps'] / first:.2f}", f"{1000 * np.median([search['seconds'] for search in searches]):.3g}",
-            f"{np.median([len(search['frontiers']) for search in searches]):.0f}",
-            f"{told['construction_seconds']:.2f}", f"{told['checking_seconds'] / len(searches):.3f}",
-            f"{sum(search['valid'] for search in searches)} of {len(searches)}", f"{taken:.0f}",
+            scale, ranks, rows or "", found.get("exchange", "host memory"), Figure(found["gteps"], "{:.4g}"),
+            Figure(found["gteps"] / first, "{:.2f}"),
+            Figure(1000 * np.median([search["seconds"] for search in searches]), "{:.3g}"),
+            Figure(np.median([len(search["frontiers"]) for search in searches]), "{:.0f}"),
+            Figure(found["construction_seconds"], "{:.2f}"),
+            Figure(found["checking_seconds"] / len(searches), "{:.3f}"),
+            f"{sum(search['valid'] for search in searches)} of {len(searches)}", Figure(taken.median, "{:.0f}"),
         )  # fmt: skip
 
 
@@ -60,7 +61,8 @@ def graph500(scale: int, ranks: int, rows: int | None, device: str, roots: int) 
     beside = Path(sys.executable).with_name("mpirun")
     launcher = str(beside) if beside.exists() else shutil.which("mpirun")
     if launcher is None:
-        raise SystemExit("there is no mpirun: pip install 'langford[mpi]'")
+        print("this benchmark needs mpirun: pip install 'langford[mpi]'", file=sys.stderr)
+        raise SystemExit(NEEDS_MORE)
     command = [launcher, "-n", str(ranks), sys.executable, "-m", "langford", "irregular", "bfs", "--mpi", "--json"]
     command += ["--scale", str(scale), "--roots", str(roots), "--device", device]
     command += ["--rows", str(rows)] if rows else []
@@ -71,4 +73,9 @@ def graph500(scale: int, ranks: int, rows: int | None, device: str, roots: int) 
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    words = " ".join(f"{scale}:{ranks}" for scale, ranks, _ in RUNS)
+    parser.add_argument("runs", nargs="*", type=run_of, metavar="SCALE:RANKS[:ROWS]", help=f"by default {words}")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--roots", type=int, help=f"by default {ROOTS}")
+    run(parser, main)

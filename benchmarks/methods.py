@@ -1,7 +1,7 @@
 """Speed of the CPU methods on this machine, beside the strongest public programs.
 
     python benchmarks/methods.py             the README's table, about 5 minutes
-    python benchmarks/methods.py --quick     the short rows only
+    python benchmarks/methods.py --quick     the short rows only, half a minute
 
 Kernels are compiled before they are timed.  A row is the median of its runs; the bars are
 of the same kind of machine (one core of a Zen 3 EPYC), as measured by their authors' code.
@@ -19,11 +19,11 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from table import Table, Timing, require_published, timed
+from harness import Figure, Report, Timing, parser_of, require_published, run, timed
 
 import langford
 from langford.counting import count_tasks
-from langford.devices import CPU
+from langford.devices import CPU, processor_model
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.reference import published
@@ -54,13 +54,15 @@ ROWS = [
     Row("polyphase", Problem.langford(20), 2, 1, None, ""),
     Row("polyphase", Problem.skolem(20), 2, 1, None, ""),
 ]
+SHORT, QUICK_RUNS = 5, 3
+"""Runs that a short row has at least, and those of a quick one."""
 
 
-def time_row(row: Row) -> Timing[Count]:
+def time_row(row: Row, runs: int) -> Timing[Count]:
     """The times of a row, its kernels compiled before."""
     plan = langford.plan(row.problem, row.method)
     plan.evaluator()
-    timing = timed(row.runs, lambda: count_tasks(plan, [CPU] * row.threads)[0])
+    timing = timed(runs, lambda: count_tasks(plan, [CPU] * row.threads)[0])
     require_published(f"{row.problem} by {row.method}", timing.outcome.published, published(row.problem))
     return timing
 
@@ -78,36 +80,33 @@ def time_command(arguments: list[str], runs: int, cold: bool) -> float:
                 env={**os.environ, "XDG_CACHE_HOME": next(caches)},
             )
 
-        if not cold:
-            command()
-        return timed(runs, command).median
+        return timed(runs, command, warm_up=not cold).median
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    table = Table("method", "problem", "cores", "median s", "min–max", "per second", "bar", "ratio")
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print the table, the times of the command and the peak of memory."""
+    report.note(f"{processor_model()}, Python {platform.python_version()}")
+    table = report.table("method", "problem", "cores", "median s", "min–max", "per second", "bar", "ratio")
     for row in ROWS:
-        if options.quick and row.runs < 5:
+        if options.quick and row.runs < SHORT:
             continue
-        timing = time_row(row)
+        timing = time_row(row, min(row.runs, QUICK_RUNS) if options.quick else row.runs)
         table.row(
             row.method,
             row.problem,
             row.threads,
-            f"{timing.median:.3g}",
+            Figure(timing.median, "{:.3g}"),
             timing.spread,
-            f"{timing.outcome.evaluated / timing.median:.2g} {METHODS[row.method].unit}",
+            Figure(timing.outcome.evaluated / timing.median, f"{{:.2g}} {METHODS[row.method].unit}"),
             f"{row.bar} s ({row.peer})" if row.bar else "–",
-            f"{row.bar / timing.median:.1f}" if row.bar else "–",
+            Figure(row.bar / timing.median, "{:.1f}") if row.bar else "–",
         )
-    print(f"`langford count 12`, empty cache: {time_command(['count', '12'], 3, cold=True):.1f} s")
-    print(f"`langford count 12`, warm cache: {time_command(['count', '12'], 5, cold=False):.2f} s")
+    cold, warm = (1, 1) if options.quick else (3, 5)
+    report.note(f"`langford count 12`, empty cache: {time_command(['count', '12'], cold, cold=True):.1f} s")
+    report.note(f"`langford count 12`, warm cache: {time_command(['count', '12'], warm, cold=False):.2f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of all of the above: {peak:.0f} MiB")
+    report.note(f"peak memory of all of the above: {peak:.0f} MiB")
 
 
 if __name__ == "__main__":
-    main()
+    run(parser_of(__doc__), main)

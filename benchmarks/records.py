@@ -1,4 +1,4 @@
-"""What the counts that nobody has, or nobody has confirmed, would cost: the table of docs/records.md.
+"""What the counts that no one has made, or no one has confirmed, would cost: the table of docs/records.md.
 
     python benchmarks/records.py
 
@@ -9,9 +9,10 @@ both.  S(33) has one colour more than today's methods take.
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 
-from table import Table
+from harness import Report, parser_of, run
 
 from langford.problem import Problem
 
@@ -79,14 +80,16 @@ def shown(seconds: float, device: str) -> str:
     return f"{years:,.{1 if years < 10 else 0}f} core years"
 
 
-def main() -> None:
-    table = Table("method", "device", *map(str, TARGETS), "measured")
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print the table; nothing is measured here."""
+    table = report.table("method", "device", *map(str, TARGETS), "measured")
     for measured in MEASURED:
         costs = [shown(measured.seconds_for(problem), measured.device) for problem in TARGETS]
         source = f"L(2,{measured.n}): {measured.source}"
         table.row(measured.method, measured.device, *costs, source)
-    print(f"\nFrom n = 28 to 31 the rule is wrong by at most {largest_error():.0%}.")
+    print()
+    report.note(f"From n = 28 to 31 the rule is wrong by at most {largest_error():.0%}.")
 
 
 if __name__ == "__main__":
-    main()
+    run(parser_of(__doc__), main)

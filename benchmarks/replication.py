@@ -1,6 +1,8 @@
 """The share of a lying host's results that is found, by the share that is replicated, measured and in theory.
 
-    python benchmarks/replication.py [SVG]
+    python benchmarks/replication.py                             about ten minutes
+    python benchmarks/replication.py docs/replication.svg        and the picture
+    python benchmarks/replication.py --quick                     few campaigns of few shares
 
 A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all
 that they are asked for.  A lie that is drawn costs the host its trust, and all of its results are evaluated again:
@@ -11,14 +13,15 @@ results, v.  Without a record every result is drawn.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
+from harness import Report, parser_of, required, run
 from sqlalchemy import text
-from table import Table
 
 from db import Campaign, Delivery, Ledger
 from langford.arithmetic.residue import residue
@@ -27,10 +30,10 @@ from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
 KEY = PlanKey(Problem.langford(12), "polyphase", 22)
-SHARES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+SHARES, QUICK_SHARES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), (0.05, 1.0)
 LIES = (1, 10, 100)
 RECORD = 1_000_000
-REPETITIONS = {1: 400, 10: 150, 100: 40}
+REPETITIONS, QUICK_REPETITIONS = {1: 400, 10: 150, 100: 40}, {1: 10, 10: 5, 100: 2}
 
 
 def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
@@ -77,45 +80,49 @@ def theory(share: float, lies: int, record: int) -> float:
     return 1 - (1 - drawn) ** lies
 
 
-def measured(folder: Path, share: float, lies: int, record: int) -> float:
+def measured(folder: Path, share: float, lies: int, record: int, repetitions: int) -> float:
     """The average of some campaigns, in a ledger of their own."""
     with Ledger(str(folder / f"{uuid.uuid4().hex}.db"), create=True) as ledger:
-        return fmean(found(ledger, share, lies, record) for _ in range(REPETITIONS[lies]))
+        return fmean(found(ledger, share, lies, record) for _ in range(repetitions))
 
 
-def draw(file: Path, figures: dict[int, list[float]]) -> None:
+def draw(file: Path, shares: Sequence[float], figures: dict[int, list[float]]) -> None:
     """The measured points, and the theory as lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    figure = required("matplotlib.figure").Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.add_subplot(xscale="log", xlabel="share that is replicated", ylabel="share of its results found")
     fine = [10 ** (-3 + 3 * k / 100) for k in range(101)]
     for lies, values in figures.items():
         [line] = axes.plot(
             fine, [theory(share, lies, RECORD) for share in fine], label=f"{lies} lies: 1 − (1 − s)^k"
         )
-        axes.plot(SHARES, values, "o", color=line.get_color(), label=f"{lies} lies, measured")
+        axes.plot(shares, values, "o", color=line.get_color(), label=f"{lies} lies, measured")
     axes.set_title("What a liar with a good record gets away with")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
     figure.savefig(file, metadata={"Date": None})
 
 
-def main() -> None:
-    table = Table("share", *(f"{lies} lies: found (theory)" for lies in LIES), "10 lies, 20 confirmed before")
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print a row for each share, and draw the picture where a file is named."""
+    shares, repetitions = (QUICK_SHARES, QUICK_REPETITIONS) if options.quick else (SHARES, REPETITIONS)
+    table = report.table(
+        "share", *(f"{lies} lies: found (theory)" for lies in LIES), "10 lies, 20 confirmed before"
+    )
     figures: dict[int, list[float]] = {lies: [] for lies in LIES}
     with tempfile.TemporaryDirectory(prefix="langford-replication-") as name:
         folder = Path(name)
-        for share in SHARES:
+        for share in shares:
             cells = []
             for lies in LIES:
-                figures[lies].append(measured(folder, share, lies, RECORD))
+                figures[lies].append(measured(folder, share, lies, RECORD, repetitions[lies]))
                 cells.append(f"{figures[lies][-1]:.3f} ({theory(share, lies, RECORD):.3f})")
-            young = measured(folder, share, 10, 20)
+            young = measured(folder, share, 10, 20, repetitions[10])
             table.row(f"{share:g}", *cells, f"{young:.3f} ({theory(share, 10, 20):.3f})")
-    if len(sys.argv) > 1:
-        draw(Path(sys.argv[1]), figures)
+    if options.figure:
+        draw(options.figure, shares, figures)
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("figure", type=Path, nargs="?", metavar="SVG", help="where the picture goes")
+    run(parser, main)

@@ -2,6 +2,7 @@
 
     python benchmarks/shifted.py                              all rows, about twenty minutes
     python benchmarks/shifted.py --rounds 1 langford-28       one row, once
+    python benchmarks/shifted.py --quick                      the two smallest rows
 
 Each row draws tasks of the two methods over the whole of their plans, runs them in turn, and projects the
 whole count by points.  Times are processor time of this one thread, so that other work on the machine counts
@@ -11,11 +12,11 @@ little; the ratio is the median over the rounds of the ratio of a round.
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
+from functools import partial
 from random import Random
 
-from table import Table, require_published
+from harness import Figure, Report, paired, parser_of, require_published, run, timed
 
 import langford
 from langford.methods import Plan, merge
@@ -39,53 +40,61 @@ ROWS: dict[Problem, tuple[tuple[int, int | None], tuple[int, int | None]]] = {
     Problem.langford(28): ((20, 1), (24, 2)),
     Problem.langford(31): ((24, 1), (32, 2)),
 }
+ROUNDS = 5
+QUICK = [Problem.langford(16), Problem.skolem(17)]
+NAMED = {problem.name: problem for problem in ROWS}
 
 
 def core_seconds(plan: Plan, tasks: list[int]) -> float:
     """Processor seconds of the whole count, from those of some tasks."""
     evaluator = plan.evaluator()
-    start = time.thread_time()
-    results = [evaluator.evaluate(task) for task in tasks]
-    seconds = time.thread_time() - start
-    for result in results:
+    timing = timed(1, lambda: [evaluator.evaluate(task) for task in tasks], time.thread_time)
+    for result in timing.outcome:
         plan.expectation(result.index).check(result)
     if len(tasks) == len(plan.tasks):
-        require_published(plan.key, merge(plan, results).published, published(plan.problem))
-    return float(seconds * plan.work.sum() / plan.work[tasks].sum())
+        require_published(plan.key, merge(plan, timing.outcome).published, published(plan.problem))
+    return float(timing.median * plan.work.sum() / plan.work[tasks].sum())
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    named = {problem.name: problem for problem in ROWS}
-    parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {', '.join(named)}")
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    for name in options.problems:
-        if name not in named:
-            parser.error(f"there is no row of {name}, only of {', '.join(named)}")
-    table = Table("problem", "tasks a round", "shifted, core s", "polyphase, core s", "ratio", "lowest–highest")
-    for problem in [named[name] for name in options.problems or named]:
+def drawn_seconds(plan: Plan, tasks: int | None, random: Random) -> float:
+    """The same from newly drawn tasks; None: from all."""
+    return core_seconds(plan, random.sample(plan.tasks, tasks or len(plan.tasks)))
+
+
+def problem_of(name: str) -> Problem:
+    """The problem of a row."""
+    if name not in NAMED:
+        raise argparse.ArgumentTypeError(f"there is no row of {name}, only of {', '.join(NAMED)}")
+    return NAMED[name]
+
+
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print a row for each problem."""
+    table = report.table(
+        "problem", "tasks a round", "shifted, core s", "polyphase, core s", "ratio", "lowest–highest"
+    )
+    rounds = options.rounds or (1 if options.quick else ROUNDS)
+    for problem in options.problems or (QUICK if options.quick else ROWS):
         (shifted_depth, shifted_tasks), (polyphase_depth, polyphase_tasks) = ROWS[problem]
-        sides = [
-            (langford.plan(problem, "shifted", shifted_depth), shifted_tasks),
-            (langford.plan(problem, "polyphase", polyphase_depth), polyphase_tasks),
-        ]
         random = Random(problem.n)
-        rounds = []
-        for _ in range(options.rounds):
-            drawn = [(plan, random.sample(plan.tasks, tasks or len(plan.tasks))) for plan, tasks in sides]
-            rounds.append([core_seconds(plan, tasks) for plan, tasks in drawn])
-        shifted, polyphase = (statistics.median(column) for column in zip(*rounds, strict=True))
-        ratios = [after / before for before, after in rounds]
+        pairs = paired(
+            rounds,
+            partial(drawn_seconds, langford.plan(problem, "shifted", shifted_depth), shifted_tasks, random),
+            partial(drawn_seconds, langford.plan(problem, "polyphase", polyphase_depth), polyphase_tasks, random),
+        )
+        shifted, polyphase = pairs.medians
         table.row(
             problem,
             f"{shifted_tasks or 'all'}, {polyphase_tasks or 'all'}",
-            f"{shifted:.3g}",
-            f"{polyphase:.3g}",
-            f"{statistics.median(ratios):.2f}",
-            f"{min(ratios):.2f}–{max(ratios):.2f}",
+            Figure(shifted, "{:.3g}"),
+            Figure(polyphase, "{:.3g}"),
+            Figure(pairs.ratio, "{:.2f}"),
+            pairs.spread,
         )
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("problems", nargs="*", type=problem_of, metavar="PROBLEM", help=f"of {', '.join(NAMED)}")
+    parser.add_argument("--rounds", type=int, help=f"by default {ROUNDS}")
+    run(parser, main)

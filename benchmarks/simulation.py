@@ -1,6 +1,8 @@
 """A campaign of three weeks in minutes: the real ledger under a simulated clock, cluster and preemptions.
 
-    python benchmarks/simulation.py
+    python benchmarks/simulation.py                230 and 23,232 nodes, about twelve minutes
+    python benchmarks/simulation.py 230            one of them
+    python benchmarks/simulation.py --quick        400 tasks on 20 nodes
 
 The campaign is that of J. Loiseau's thesis for L(2,28): 131,072 tasks of 1,321 s on average, deviation 12%,
 on 99 of 230 nodes on average, 2% of the tasks preempted.  A node is free for best-effort work and taken
@@ -11,21 +13,20 @@ end, workers that find nothing else get copies of the tasks that others hold lon
 
 from __future__ import annotations
 
+import argparse
 import heapq
 import itertools
 import math
 import random
-import sys
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import event
+from harness import Figure, Report, parser_of, run, timed
+from sqlalchemy import Engine, event
 from sqlalchemy.ext.compiler import compiles
-from table import Table
 
 from db import Delivery, Lease, Ledger
 from db.dialects import Now
@@ -34,7 +35,9 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, Expectation, PartialResult
 
-TASKS, MEAN_SECONDS, DEVIATION = 131_072, 1321.0, 0.12
+TASKS, QUICK_TASKS = 131_072, 400
+NODES, QUICK_NODES = (230, 23_232), (20,)
+MEAN_SECONDS, DEVIATION = 1321.0, 0.12
 FREE_SHARE = 99 / 230
 PREEMPTED_SHARE = 0.02
 MANNERED_SHARE = 0.9
@@ -69,15 +72,14 @@ class Node:
 class Simulation:
     """Nodes that come and go, and a campaign that they work off."""
 
-    def __init__(self, folder: Path, nodes: int, seed: int) -> None:
+    def __init__(self, folder: Path, tasks: int, nodes: int, seed: int) -> None:
         self.now = 0.0
         self.chance = random.Random(seed)
         spread = math.sqrt(math.log(1 + DEVIATION**2))
         mean = math.log(MEAN_SECONDS) - spread**2 / 2
-        self.seconds = [self.chance.lognormvariate(mean, spread) for _ in range(TASKS)]
+        self.seconds = [self.chance.lognormvariate(mean, spread) for _ in range(tasks)]
+        event.listen(Engine, "connect", self._give_clock)  # a ledger asks for the time when it is made
         self.ledger = Ledger(str(folder / f"{nodes}.db"), create=True)
-        event.listen(self.ledger.database.engine, "connect", self._give_clock)
-        self.ledger.database.engine.dispose()
         key = PlanKey(Problem.langford(28), "godfrey", 17)
         self.campaign = self.ledger.create_campaign("simulated", key, self.seconds)
         self.campaign.plan = AnyPlan()  # type: ignore[assignment]
@@ -92,6 +94,11 @@ class Simulation:
     def _give_clock(self, connection: Any, record: Any) -> None:
         connection.create_function("simulated_clock", 0, lambda: self.now)
 
+    def close(self) -> None:
+        """Close the ledger; other ledgers of this process get no clock of this simulation any more."""
+        self.ledger.close()
+        event.remove(Engine, "connect", self._give_clock)
+
     def at(self, delay: float, what: str, node: int) -> None:
         heapq.heappush(self.events, (self.now + delay, next(self.order), what, node, self.nodes[node].life))
 
@@ -103,7 +110,7 @@ class Simulation:
             delay = 0.0 if self.chance.random() < FREE_SHARE else self.chance.expovariate(1 / busy)
             self.at(delay, "free", node)
         renewal = LEASE_SECONDS / 4
-        while self.done < TASKS:
+        while self.done < len(self.seconds):
             moment, _, what, node, life = heapq.heappop(self.events)
             while renewal < moment:
                 self.now = renewal
@@ -162,33 +169,35 @@ class Simulation:
         it.life += 1
 
 
-def main() -> None:
-    nodes = [int(each) for each in sys.argv[1:]] or [230, 23_232]
-    folder = Path(tempfile.mkdtemp(prefix="langford-simulation-"))
-    table = Table(
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print a row for each number of nodes."""
+    table = report.table(
         "nodes", "workers on average", "makespan", "ideal", "preempted", "expired", "work lost", "work done twice",
         "ledger, real time",
     )  # fmt: skip
-    for number in nodes:
-        start = time.perf_counter()
-        it = Simulation(folder, number, seed=28)
-        it.run()
-        real = time.perf_counter() - start
-        attempts = it.campaign.progress().attempts
-        assert attempts["done"] == TASKS
-        workers = it.offered / it.now
-        table.row(
-            f"{number:,}",
-            f"{workers:,.0f}",
-            f"{it.now / DAY:.3f} days",
-            f"{it.useful / workers / DAY:.3f} days",
-            f"{attempts.get('preempted', 0):,}",
-            f"{attempts.get('expired', 0):,}",
-            f"{it.lost / it.useful:.2%}",
-            f"{it.confirming / it.useful:.2%}",
-            f"{real:.0f} s, {sum(attempts.values()) / real:,.0f} attempts/s",
-        )
+    tasks = QUICK_TASKS if options.quick else TASKS
+    with tempfile.TemporaryDirectory(prefix="langford-simulation-") as folder:
+        for number in options.nodes or (QUICK_NODES if options.quick else NODES):
+            it = Simulation(Path(folder), tasks, number, seed=28)
+            real = timed(1, it.run).median
+            attempts = it.campaign.progress().attempts
+            assert attempts["done"] == tasks
+            workers = it.offered / it.now
+            table.row(
+                f"{number:,}",
+                Figure(workers, "{:,.0f}"),
+                Figure(it.now / DAY, "{:.3f} days"),
+                Figure(it.useful / workers / DAY, "{:.3f} days"),
+                Figure(attempts.get("preempted", 0), "{:,}"),
+                Figure(attempts.get("expired", 0), "{:,}"),
+                Figure(it.lost / it.useful, "{:.2%}"),
+                Figure(it.confirming / it.useful, "{:.2%}"),
+                f"{real:.0f} s, {sum(attempts.values()) / real:,.0f} attempts/s",
+            )
+            it.close()
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("nodes", type=int, nargs="*", help=f"by default {' and '.join(map(str, NODES))}")
+    run(parser, main)

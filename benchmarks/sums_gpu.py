@@ -2,6 +2,7 @@
 
     python benchmarks/sums_gpu.py
     python benchmarks/sums_gpu.py --only shifted        or polyphase, or points
+    python benchmarks/sums_gpu.py --quick               the smallest count of each
 
 Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around each
 launch, "wall" includes what the host prepares and lists.  A product is one of the factors at a
@@ -18,8 +19,7 @@ from math import ceil
 from random import Random
 from typing import Any
 
-import cupy
-from table import Table, require_published
+from harness import Figure, Report, Table, parser_of, require_published, required, run
 
 import langford
 from langford.kernels.gpu.runtime import CudaProgram, device_name
@@ -40,7 +40,7 @@ DRAWN = {
     "shifted": [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)],
 }
 """With the number of tasks that are drawn, or a few more: 1% of L(2,28)'s at least."""
-COMPARED = Problem.langford(20)
+COMPARED, QUICK = Problem.langford(20), Problem.langford(12)
 
 
 class TimedProgram(CudaProgram):
@@ -51,7 +51,8 @@ class TimedProgram(CudaProgram):
         self._events: list[tuple[Any, Any]] = []
 
     def launch(self, name: str, *arguments: Any) -> None:
-        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        cuda = required("cupy").cuda
+        start, end = cuda.Event(), cuda.Event()
         start.record()
         super().launch(name, *arguments)
         end.record()
@@ -59,8 +60,9 @@ class TimedProgram(CudaProgram):
 
     def seconds(self) -> float:
         """Kernel time since the last call."""
-        cupy.cuda.Device().synchronize()
-        total = sum(cupy.cuda.get_elapsed_time(*pair) for pair in self._events) / 1000
+        cuda = required("cupy").cuda
+        cuda.Device().synchronize()
+        total = sum(cuda.get_elapsed_time(*pair) for pair in self._events) / 1000
         self._events.clear()
         return float(total)
 
@@ -89,16 +91,17 @@ def measure(table: Table, problem: Problem, method: str, depth: int, drawn: int 
         problem,
         depth,
         f"{len(results)} of {len(plan.tasks)}",
-        f"{kernel:.3f}",
-        f"{wall:.3f}",
-        f"{products / wall:.3g}",
-        f"{whole:,.4g}",
+        Figure(kernel, "{:.3f}"),
+        Figure(wall, "{:.3f}"),
+        Figure(products / wall, "{:.3g}"),
+        Figure(whole, "{:,.4g}"),
     )
 
 
-def compare(problem: Problem) -> None:
+def compare(report: Report, quick: bool) -> None:
     """Print the two GPU kernels side by side, in points: 2^(2n − 3) of them make the count."""
-    table = Table("problem", "kernel", "kernel s", "points/s")
+    problem = QUICK if quick else COMPARED
+    table = report.table("problem", "kernel", "kernel s", "points/s", title="points")
     seconds = []
     for method in ("godfrey", "polyphase"):
         plan = langford.plan(problem, method, 4)
@@ -109,35 +112,33 @@ def compare(problem: Problem) -> None:
         seconds.append(gpu.program.seconds())
         require_published(f"{problem} by {method}", merge(plan, results).published, published(problem))
         points = 2.0 ** (len(problem.filled) - 3)
-        table.row(problem, method, f"{seconds[-1]:.3f}", f"{points / seconds[-1]:.3g}")
-    print(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
+        table.row(problem, method, Figure(seconds[-1], "{:.3f}"), Figure(points / seconds[-1], "{:.3g}"))
+    report.note(f"polyphase is {seconds[0] / seconds[1]:.1f} times as fast")
 
 
-def sums(method: str) -> None:
+def sums(method: str, report: Report, quick: bool) -> None:
     """The table of a method."""
-    print(method)
-    table = Table("problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s")
-    for problem, depth in WHOLE[method]:
+    report.note(method)
+    table = report.table(
+        "problem", "depth", "tasks", "kernel s", "wall s", "products/s", "whole problem, wall s", title=method
+    )
+    for problem, depth in [(QUICK, 4)] if quick else WHOLE[method]:
         measure(table, problem, method, depth, None)
-    for problem, depth, drawn in DRAWN[method]:
+    for problem, depth, drawn in [] if quick else DRAWN[method]:
         measure(table, problem, method, depth, drawn)
 
 
-PARTS = {
-    "polyphase": partial(sums, "polyphase"),
-    "shifted": partial(sums, "shifted"),
-    "points": partial(compare, COMPARED),
-}
+PARTS = {"polyphase": partial(sums, "polyphase"), "shifted": partial(sums, "shifted"), "points": compare}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=PARTS, help="one part")
-    only = parser.parse_args().only
-    print(device_name(0))
-    for part in [only] if only else PARTS:
-        PARTS[part]()
+def main(options: argparse.Namespace, report: Report) -> None:
+    """Print one part, or all of them."""
+    report.note(device_name(0))
+    for part in [options.only] if options.only else PARTS:
+        PARTS[part](report, options.quick)
 
 
 if __name__ == "__main__":
-    main()
+    parser = parser_of(__doc__)
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    run(parser, main)

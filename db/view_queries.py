@@ -1,7 +1,7 @@
 """The queries of the views (:mod:`db.views`): names instead of numbers, times in ISO 8601 (UTC).
 
 On a ledger with 1,000,000 tasks none of them takes a second, that of the tasks as long as it is read in parts
-(``benchmarks/views.py``).
+(``benchmarks/large_ledger.py views``).
 """
 
 from __future__ import annotations

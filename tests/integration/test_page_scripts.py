@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SHIFTED = (ROOT / "docs" / "shifted.md").read_text()
-SCRIPTS = re.findall(r"`python (benchmarks/shifted\w*\.py|benchmarks/surviving_shares\.py)(.*?)`", SHIFTED)
+POINTS = "benchmarks/shifted_points.py"
+OPTIONS = [options.split() for options in re.findall(rf"`python {re.escape(POINTS)}(.*?)`", SHIFTED)]
 
 
 def script(*arguments: str) -> str:
@@ -21,8 +22,8 @@ def script(*arguments: str) -> str:
 
 
 def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
-    [(name, target)] = [(name, options.strip()) for name, options in SCRIPTS if "figure" in name]
-    script(name, str(tmp_path / "drawn.svg"))
+    [[option, target]] = [options for options in OPTIONS if "--figure" in options]
+    script(POINTS, option, str(tmp_path / "drawn.svg"))
     drawn, kept = (
         re.findall(r"<!-- (.*?) -->", file.read_text()) for file in (tmp_path / "drawn.svg", ROOT / target)
     )
@@ -31,8 +32,8 @@ def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
 
 
 def test_the_surviving_shares_are_the_scripts() -> None:
-    [name] = [name for name, options in SCRIPTS if "shares" in name and not options.strip()]
-    printed = script(name, "16", "24", "--points", "5e5").splitlines()[2:]
+    assert [] in OPTIONS
+    printed = script(POINTS, "16", "24", "--points", "5e5").splitlines()[2:]
     for row in printed:
         n, _, *measured = [cell.strip() for cell in row.strip("|").split("|")]
         [shown] = re.findall(rf"^\| {n} \|(.*)\|$", SHIFTED, re.MULTILINE)
@@ -43,8 +44,8 @@ def test_the_surviving_shares_are_the_scripts() -> None:
 
 
 def test_the_shares_of_single_factors_are_the_scripts() -> None:
-    [(name, options)] = [(name, options) for name, options in SCRIPTS if "--factors" in options]
-    _, _, vanishes, bits = script(name, *options.split()).splitlines()[-1].strip("| ").split(" | ")
+    [options] = [options for options in OPTIONS if "--factors" in options]
+    _, _, vanishes, bits = script(POINTS, *options).splitlines()[-1].strip("| ").split(" | ")
     mean, spread = (f"{float(number):.0f}" for number in bits.split(" ± "))
     assert f"vanishes at {vanishes} of" in SHIFTED
     assert f"{mean} ± {spread} bits" in SHIFTED

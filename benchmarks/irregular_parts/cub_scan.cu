@@ -1,4 +1,4 @@
-// The peer of scan.cuh: CUB's inclusive sum, for irregular_trees.py, which compiles this with nvcc.
+// The peer of scan.cuh: CUB's inclusive sum, which cub_scan.py compiles with nvcc.
 #include <cub/device/device_scan.cuh>
 
 // Without `storage`, tells how many bytes of it are needed.

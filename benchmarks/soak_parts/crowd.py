@@ -1,6 +1,6 @@
-"""Many workers in one process, for the soak (soak.py): each with its own host, token, outbox and leases.
+"""Many workers in one process, for the soak: each with its own host, token, outbox and leases.
 
-LANGFORD_TOKEN="one two three" python benchmarks/crowd.py http://127.0.0.1:8765/NAME 4 OUTBOX
+LANGFORD_TOKEN="one two three" python benchmarks/soak_parts/crowd.py http://127.0.0.1:8765/NAME 4 OUTBOX
 """
 
 from __future__ import annotations

@@ -1,33 +1,30 @@
 """A farm against the timed event graph that `langford irregular farm` makes of it.
 
-    python benchmarks/farm_model.py
-    python benchmarks/farm_model.py --seconds 6 --turns 5
-
 A real server, and workers that are processes: each leases a batch over HTTP, waits as long as its tasks would
 take, and delivers.  Waiting, because workers of a farm have cores of their own, and here they would take those of
-the server; on Linux it has a core for itself, and the workers share the others.  One worker alone tells what the
-model is given: a round trip is what a request takes besides the server's work, and that work is the processor time
-of the server, because its requests take turns at that.  Then 2, 4 and 8 workers are measured.  The turns are
+the server; on Linux it has a core for itself, and the workers share the others.  One worker alone gives the model
+its figures: a round trip is what a request takes besides the server's work, and that work is the processor time of
+the server, because its requests take turns at that.  Then 2, 4 and 8 workers are measured.  The turns are
 interleaved, and the figures are medians over them.
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import statistics
-import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
-from farm import new_campaign, served
-from table import Table
+from harness import Figure, Report, Table
+from serving import new_campaign, processor_seconds_of, served
 
-from db import Delivery
+from db import Campaign, Delivery
 from db.states import Role
 from jobs.farm.client import RemoteCampaign
 from jobs.identity import Identity
@@ -108,12 +105,11 @@ def turn(server: psutil.Process, workers: list[Connection], batch: int, task: fl
     for orders in workers:
         orders.send((start, end, batch, task))
     time.sleep(start + WARM_UP - time.monotonic())
-    before = server.cpu_times()
+    before = processor_seconds_of([server])
     time.sleep(end - time.monotonic())
-    after = server.cpu_times()
+    busy = processor_seconds_of([server]) - before
     shares: list[Share] = [orders.recv() for orders in workers]
     tasks = sum(share.tasks for share in shares)
-    busy = after.user + after.system - before.user - before.system
     lease, result = (
         statistics.median(value for share in shares for value in values(share))
         for values in (lambda share: share.lease, lambda share: share.result)
@@ -122,30 +118,19 @@ def turn(server: psutil.Process, workers: list[Connection], batch: int, task: fl
 
 
 def described(alone: Turn, workers: int, batch: int, task: float) -> Farm:
-    """The farm of so many workers, by what one alone has seen."""
+    """The farm of this number of workers, by what one alone has seen."""
     requests = alone.lease + alone.result
     share = min(1.0, alone.served / requests)
     lease_ms, result_ms = (1000 * share * value for value in (alone.lease, alone.result))
     return Farm(workers, batch, task, lease_ms, result_ms, 500 * (1 - share) * requests)
 
 
-def main() -> None:
-    """Print predictions beside measurements."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
-    parser.add_argument("--turns", type=int, default=3)
-    arguments = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="langford-model-"))
-    ledger, campaign = new_campaign(str(folder / "ledger.db"))
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    if len(cores) > 1:  # processes that are started have those of this one
-        os.sched_setaffinity(0, cores[:1])
-    process, url = served(str(folder / "ledger.db"), campaign.name)
-    if len(cores) > 1:
-        os.sched_setaffinity(0, cores[1:])
+@contextmanager
+def started(url: str, campaign: Campaign, number: int) -> Iterator[list[Connection]]:
+    """Workers that wait for orders, until the end of the block."""
     context = multiprocessing.get_context("spawn")
     workers, processes = [], []
-    for _ in range(max(WORKERS)):
+    for _ in range(number):
         here, there = context.Pipe()
         one = context.Process(target=worker, args=(url, campaign.new_token(Role.WORKER), there), daemon=True)
         one.start()
@@ -153,46 +138,71 @@ def main() -> None:
         processes.append(one)
     for orders in workers:
         orders.recv()
-    server = psutil.Process(process.pid)
-    table = Table(
-        "tasks", "workers", "at most, tasks/s", "expected", "measured", "of expected", "limited by",
-        "server per batch, ms",
-    )  # fmt: skip
-    for batch, task in SETTINGS:
-        turns: dict[int, list[tuple[Throughput, Turn]]] = {number: [] for number in WORKERS}
-        for _ in range(arguments.turns):
-            alone = turn(server, workers[:1], batch, task, arguments.seconds)
-            for number in WORKERS:
-                pace = throughput(described(alone, number, batch, task))
-                turns[number].append((pace, turn(server, workers[:number], batch, task, arguments.seconds)))
-        for number, rows in turns.items():
-            most, expected, measured, ratio, served_ms = (
-                statistics.median(values)
-                for values in zip(
-                    *(
-                        (
-                            pace.tasks_per_second, pace.expected_tasks_per_second, seen.pace,
-                            seen.pace / pace.expected_tasks_per_second, 1000 * seen.served,
-                        )
-                        for pace, seen in rows
-                    ),
-                    strict=True,
-                )
-            )  # fmt: skip
-            saturates_at = rows[0][0].saturates_at
-            table.row(
-                f"batches of {batch}, {1000 * task:g} ms each", number, f"{most:,.1f}", f"{expected:,.1f}",
-                f"{measured:,.1f}", f"{ratio:.2f}",
-                "server" if saturates_at and number >= saturates_at else "workers", f"{served_ms:.1f}",
-            )  # fmt: skip
+    yield workers
     for orders in workers:
         orders.send(None)
     for one in processes:
         one.join()
-    process.terminate()
-    process.wait()
+
+
+def measure(report: Report, folder: Path, turns: int, seconds: float) -> None:
+    """Print predictions beside measurements."""
+    where = str(folder / "ledger.db")
+    ledger, campaign = new_campaign(where)
+    table = report.table(
+        "tasks", "workers", "at most, tasks/s", "expected", "measured", "of expected", "limited by",
+        "server per batch, ms", title="farm",
+    )  # fmt: skip
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if len(cores) > 1:  # processes that are started have those of this one
+        os.sched_setaffinity(0, cores[:1])
+    with served(where, campaign.name) as (server, url):
+        if len(cores) > 1:
+            os.sched_setaffinity(0, cores[1:])
+        with started(url, campaign, max(WORKERS)) as workers:
+            for batch, task in SETTINGS:
+                show(table, batch, task, in_turn(server, workers, batch, task, turns, seconds))
+    if len(cores) > 1:
+        os.sched_setaffinity(0, cores)
     ledger.close()
 
 
-if __name__ == "__main__":
-    main()
+Turns = dict[int, list[tuple[Throughput, Turn]]]
+"""By the number of workers, what was expected and what came in each turn."""
+
+
+def in_turn(
+    server: psutil.Process, workers: list[Connection], batch: int, task: float, turns: int, seconds: float
+) -> Turns:
+    """Measure one worker alone and then farms of several sizes, again and again."""
+    seen: Turns = {number: [] for number in WORKERS}
+    for _ in range(turns):
+        alone = turn(server, workers[:1], batch, task, seconds)
+        for number in WORKERS:
+            pace = throughput(described(alone, number, batch, task))
+            seen[number].append((pace, turn(server, workers[:number], batch, task, seconds)))
+    return seen
+
+
+def show(table: Table, batch: int, task: float, seen: Turns) -> None:
+    """Print the medians."""
+    for number, rows in seen.items():
+        most, expected, measured, ratio, served_ms = (
+            statistics.median(values)
+            for values in zip(
+                *(
+                    (
+                        pace.tasks_per_second, pace.expected_tasks_per_second, one.pace,
+                        one.pace / pace.expected_tasks_per_second, 1000 * one.served,
+                    )
+                    for pace, one in rows
+                ),
+                strict=True,
+            )
+        )  # fmt: skip
+        saturates_at = rows[0][0].saturates_at
+        table.row(
+            f"batches of {batch}, {1000 * task:g} ms each", number, Figure(most, "{:,.1f}"),
+            Figure(expected, "{:,.1f}"), Figure(measured, "{:,.1f}"), Figure(ratio, "{:.2f}"),
+            "server" if saturates_at and number >= saturates_at else "workers", Figure(served_ms, "{:.1f}"),
+        )  # fmt: skip

@@ -1,8 +1,5 @@
 """The picture of docs/irregular.md: the speed of a breadth-first search on one GPU, and what memory would allow.
 
-    python benchmarks/irregular.py search largest --device cuda --figures benchmarks/figures/search-gteps.json
-    python benchmarks/gteps_figure.py docs/search-gteps.svg
-
 A search writes the parent of every vertex (4 bytes), reads and writes a bit for each, and reads a neighbour of each
 that it reaches (4 bytes), at least.  The limit is what a copy of as many bytes takes, for 16 edges per vertex.
 """
@@ -10,15 +7,12 @@ that it reaches (4 bytes), at least.  The limit is what a copy of as many bytes 
 from __future__ import annotations
 
 import json
-import sys
 from math import isfinite
 from pathlib import Path
 
-import matplotlib
-from matplotlib import pyplot
+from harness import required
 
-matplotlib.use("Agg")
-FIGURES = Path(__file__).parent / "figures" / "search-gteps.json"
+FIGURES = Path(__file__).parents[1] / "figures" / "search-gteps.json"
 EDGES_PER_VERTEX, WRITTEN, PER_REACHED = 16, 4.25, 4
 """Bytes for every vertex, and for every reached one."""
 OURS, LIMIT = "#4472a8", "#c0504d"
@@ -34,8 +28,10 @@ def limit(reached: float, copied: float) -> float:
     return 1e-9 * EDGES_PER_VERTEX * copied / (WRITTEN + PER_REACHED * reached)
 
 
-def main(file: str) -> None:
-    """Draw the picture."""
+def draw(file: Path) -> None:
+    """Draw the picture from the figures that are kept."""
+    matplotlib, pyplot = required("matplotlib"), required("matplotlib.pyplot")
+    matplotlib.use("Agg")
     figures = json.loads(FIGURES.read_text())
     scales = sorted(map(int, figures["gteps"]))
     speeds = [figures["gteps"][str(scale)] for scale in scales]
@@ -66,9 +62,5 @@ def main(file: str) -> None:
     )  # fmt: skip
     axis.spines[["top", "right"]].set_visible(False)
     axis.grid(axis="y", color="#dddddd", linewidth=0.6)
-    metadata = {"Date": None} if file.endswith(".svg") else {}
+    metadata = {"Date": None} if file.suffix == ".svg" else {}
     figure.savefig(file, metadata=metadata, dpi=110)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

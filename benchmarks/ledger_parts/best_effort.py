@@ -38,7 +38,7 @@ CONFIRMED = 0.02
 BEGIN = 1_700_000_000.0
 MODELS = ("NVIDIA H200", "NVIDIA A100", "AMD EPYC 7763")
 BATCH = 10_000
-KEY = PlanKey(Problem.langford(28), "godfrey", 20)
+KEY, QUICK_KEY = (PlanKey(Problem.langford(28), "godfrey", depth) for depth in (20, 12))
 
 
 @dataclass(frozen=True)
@@ -103,23 +103,23 @@ def simulate(tasks: int, chance: random.Random) -> tuple[list[Job], list[Simulat
     return jobs, sorted(attempts, key=lambda attempt: attempt.ended)
 
 
-def values(chance: random.Random) -> list[int]:
+def values(key: PlanKey, chance: random.Random) -> list[int]:
     """Partial sums that pass every check, and add up to the published count."""
-    plan = plan_of(KEY)
+    plan = plan_of(key)
     bits = max(plan.expectation(index).zero_bits for index in plan.tasks)
     sums = [chance.randrange(-(2**90), 2**90) << bits for _ in plan.tasks]
-    count = published(KEY.problem)
+    count = published(key.problem)
     assert count is not None
     sums[-1] += plan.multiplier * 2 * count - sum(sums)
     return sums
 
 
-def write(file: Path, seed: int = 1) -> int:
+def write(file: Path, key: PlanKey = KEY, seed: int = 1) -> int:
     """Write the ledger into a new file; returns the number of tasks."""
-    chance, plan = random.Random(seed), plan_of(KEY)
+    chance, plan = random.Random(seed), plan_of(key)
     jobs, attempts = simulate(len(plan.work), chance)
     with Ledger(str(file), create=True) as ledger:
-        campaign = ledger.create_campaign("thesis", KEY, plan.work.tolist())
+        campaign = ledger.create_campaign("thesis", key, plan.work.tolist())
         with ledger.database.writing() as connection:
             number = campaign.campaign_id
             connection.execute(update(Campaign).values(created=BEGIN - 60))
@@ -130,7 +130,7 @@ def write(file: Path, seed: int = 1) -> int:
             _insert(connection, Worker, map(_worker, range(len(jobs)), jobs))
             _insert(connection, Attempt, (_attempt(number, n, a) for n, a in enumerate(attempts, 1)))
             done = [(n, a) for n, a in enumerate(attempts, 1) if a.outcome is Outcome.DONE]
-            sums = values(chance)
+            sums = values(key, chance)
             _insert(connection, Result, (_result(number, n, a, jobs, sums, chance) for n, a in done))
             _confirm(connection, number, done, jobs, sums, len(attempts), chance)
     return len(plan.work)

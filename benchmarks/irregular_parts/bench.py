@@ -8,7 +8,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from table import Timing, timed
+from harness import Figure, Report, Timing, required, timed
+
+from langford.kernels.gpu.runtime import device_name
 
 CALLS = 10
 """Calls behind each other of which the mean is taken."""
@@ -16,10 +18,16 @@ COPIES = 8
 """Copies of a GiB, read and written, that keep a GPU busy while Python queues what is timed alone: some 2 ms."""
 
 
+def ms(seconds: float) -> Figure:
+    """Milliseconds, for a cell of a table."""
+    return Figure(1000 * seconds, "{:.3g}")
+
+
 class Bench:
     """A device: where arrays go, and when what was started is done.
 
     Attributes:
+        report: where the tables go.
         xp: numpy or cupy.
         device: "cpu" or "cuda".
         quick: smaller sizes, for a test of the program.
@@ -27,14 +35,14 @@ class Bench:
         figures: what sections keep for pictures, by name.
     """
 
-    def __init__(self, device: str, quick: bool) -> None:
+    def __init__(self, report: Report, device: str, quick: bool) -> None:
+        self.report = report
         self.xp: Any = np
         self.device, self.quick = device, quick
         self.figures: dict[str, dict[str, float]] = {}
         if device == "cuda":
-            import cupy
-
-            self.xp = cupy
+            report.note(device_name(0))
+            self.xp = required("cupy")
         self._source = self.xp.zeros(2**20 if quick and device == "cpu" else 2**26, np.int64)
         self._there = self.xp.empty_like(self._source)
         self.bandwidth = 2 * self._source.nbytes / self.timed(5, self._copy).median

@@ -1,4 +1,4 @@
-"""The sections of irregular.py about trees and their matrices."""
+"""The tables of irregular.md about trees and their matrices."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from math import fsum, prod
 from typing import Any
 
 import numpy as np
-from cub_scan import CubScan
-from irregular_bench import Bench
-from table import Table
+from harness import Figure, Table, paired
+from irregular_parts.bench import Bench, ms
+from irregular_parts.cub_scan import CubScan
 
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
@@ -38,7 +38,7 @@ FACTORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 def treefix(bench: Bench) -> None:
     """Leaffix of int32 by every method, on several shapes."""
     n = 2**12 if bench.quick else SIZES[bench.device][0]
-    table = Table("tree", "method", "ms, alone", "ms, in a row", "share of 12 bytes per vertex")
+    table = bench.report.table("tree", "method", "ms, alone", "ms, in a row", "share of 12 bytes per vertex")
     random = np.random.default_rng(1)
     shapes = {
         "star": star(n), "chain": chain(n), "broom": broom(n, n // 2), "random, 3 children": random_tree(n),
@@ -56,9 +56,7 @@ def treefix(bench: Bench) -> None:
             if not bool((taken.outcome == expected).all()):
                 raise SystemExit(f"{method} is wrong on {name}")
             seconds = bench.in_a_row(3, lambda: irregular.leaffix(tree, values, "add", method))
-            table.row(
-                name, method, f"{1000 * taken.median:.3g}", f"{1000 * seconds:.3g}", bench.share(12 * n, seconds)
-            )
+            table.row(name, method, ms(taken.median), ms(seconds), bench.share(12 * n, seconds))
 
 
 def relabelled(parent: Any, random: Any) -> Any:
@@ -80,7 +78,7 @@ def renamed(parent: Any, names: Any) -> Any:
 
 def sizes(bench: Bench) -> None:
     """Stars and chains of many sizes, as in the figures of Defour and Marin; the transfer of the data apart."""
-    table = Table("tree", "vertices", *_columns())
+    table = bench.report.table("tree", "vertices", *_columns())
     for name, shape in (("star", star), ("chain", chain)):
         for exponent in (10, 12) if bench.quick else EXPONENTS[bench.device]:
             _row_of_methods(bench, table, (name, f"2^{exponent}"), shape(2**exponent))
@@ -88,12 +86,12 @@ def sizes(bench: Bench) -> None:
 
 def grids(bench: Bench) -> None:
     """Spanning trees of grids with as many vertices and levels as those of Defour and Marin's table I."""
-    table = Table("tree like", "vertices", "depth", *_columns())
+    table = bench.report.table("tree like", "vertices", "depth", *_columns())
     chosen = list(TABLE_1.items())
     for name, (vertices, depth) in chosen[:1] if bench.quick else chosen[: 10 if bench.device == "cuda" else 4]:
         parent = grid_tree(bench.xp, sides_of(vertices, depth))
         height = int(irregular.Tree(parent).height)
-        _row_of_methods(bench, table, (name, f"{len(parent):,}", height), parent)
+        _row_of_methods(bench, table, (name, Figure(len(parent), "{:,}"), height), parent)
 
 
 def _columns() -> list[str]:
@@ -116,8 +114,8 @@ def _row_of_methods(bench: Bench, table: Table, first: tuple[object, ...], paren
                 continue
             if not bool((fix(tree, values, "add", method) == expected).all()):
                 raise SystemExit(f"{fix.__name__} by {method} is wrong on {first}")
-            cells.append(f"{1000 * bench.in_a_row(3, lambda: fix(tree, values, 'add', method)):.3g}")
-    table.row(*first, f"{1000 * prepared.median:.3g}", f"{1000 * moved.median:.3g}", *cells)
+            cells.append(ms(bench.in_a_row(3, lambda: fix(tree, values, "add", method))))
+    table.row(*first, ms(prepared.median), ms(moved.median), *cells)
 
 
 def sides_of(vertices: int, depth: int) -> list[int]:
@@ -157,7 +155,7 @@ def scan(bench: Bench) -> None:
         print("one core scans with NumPy")
         return
     cub = CubScan()
-    table = Table("numbers", "ms, ours", "of a copy", "ms, CUB", "of CUB's speed", "ms, CuPy's cumsum")
+    table = bench.report.table("numbers", "ms, ours", "of a copy", "ms, CUB", "of CUB's speed", "ms, CuPy's cumsum")
     n = 2**12 if bench.quick else SIZES[bench.device][0]
     for kind in (np.int32, np.int64, np.float64):
         values = bench.xp.arange(n).astype(kind) % 7
@@ -167,18 +165,18 @@ def scan(bench: Bench) -> None:
             raise SystemExit(f"sums of {kind.__name__} are wrong")
         cumsum = bench.alone(9, lambda: bench.xp.cumsum(values, dtype=kind))
         # In turn: whatever else the GPU does meets both.
-        pairs = [(bench.alone(1, lambda: running_sums(values)), bench.alone(1, compute)) for _ in range(9)]
-        ours, cubs = (float(np.median(column)) for column in zip(*pairs, strict=True))
+        pairs = paired(9, lambda: bench.alone(1, lambda: running_sums(values)), lambda: bench.alone(1, compute))
+        ours, cubs = pairs.medians
         table.row(
-            kind.__name__, f"{1000 * ours:.3g}", bench.share(2 * values.nbytes, ours), f"{1000 * cubs:.3g}",
-            f"{cubs / ours:.2f}", f"{1000 * cumsum:.3g}",
+            kind.__name__, ms(ours), bench.share(2 * values.nbytes, ours), ms(cubs),
+            Figure(cubs / ours, "{:.2f}"), ms(cumsum),
         )  # fmt: skip
 
 
 def solve(bench: Bench) -> None:
     """Matrices of trees against the depth of the tree: one right side, by both methods."""
     n = 10_000 if bench.quick else SIZES[bench.device][1]
-    table = Table(
+    table = bench.report.table(
         "depth factor", "height", "method", "prepared in s", "forward, ms", "backward, ms", "solve, ms, alone",
         "in a row", "launches alone: forward, ms", "backward, ms", "solve, ms", "share of 40 bytes per vertex",
     )  # fmt: skip
@@ -199,18 +197,16 @@ def solve(bench: Bench) -> None:
             whole = bench.in_a_row(3, lambda: matrix.solve(b, method))
             launches = _launches_of_solves(bench, matrix, b, method) if bench.device == "cuda" else ["", "", ""]
             table.row(
-                factor, f"{matrix.tree.height:,}", method, f"{max(first - alone, 0):.2f}",
-                *(f"{1000 * seconds:.3g}" for seconds in (*halves, alone, whole)), *launches,
+                factor, Figure(matrix.tree.height, "{:,}"), method, Figure(max(first - alone, 0), "{:.2f}"),
+                *(ms(seconds) for seconds in (*halves, alone, whole)), *launches,
                 bench.share(40 * n, whole),
             )  # fmt: skip
 
 
-def _launches_of_solves(bench: Bench, matrix: irregular.TreeMatrix, b: Any, method: str) -> list[str]:
+def _launches_of_solves(bench: Bench, matrix: irregular.TreeMatrix, b: Any, method: str) -> list[Figure]:
     """Milliseconds that a GPU works for forward, backward and solve."""
     passes, pivots = passes_on_gpu(matrix, method), matrix.pivots
-    return [
-        f"{1000 * bench.alone(3, lambda: start_on_gpu(passes, pivots, b, what), calls=3):.3g}" for what in PARTS
-    ]
+    return [ms(bench.alone(3, lambda: start_on_gpu(passes, pivots, b, what), calls=3)) for what in PARTS]
 
 
 def _check(matrix: irregular.TreeMatrix, b: Any, x: Any) -> None:
@@ -227,7 +223,9 @@ def _check(matrix: irregular.TreeMatrix, b: Any, x: Any) -> None:
 
 def accuracy(bench: Bench) -> None:
     """Defour and Marin's figure 10: a chain of 10,000 numbers of a given condition, in single precision."""
-    table = Table("condition", "rootfix levels", "euler", "preorder", "leaffix levels", "euler", "preorder")
+    table = bench.report.table(
+        "condition", "rootfix levels", "euler", "preorder", "leaffix levels", "euler", "preorder"
+    )
     n = 1000 if bench.quick else 10_000
     tree = irregular.Tree(bench.put(chain(n)))
     for power in range(1, 11):
@@ -247,7 +245,7 @@ def accuracy(bench: Bench) -> None:
                     result = fix(tree, bench.put(values), "add", method)
                     errors.append(abs(float(result[end]) - exact) / abs(exact))
             worst = np.maximum(worst, errors)
-        table.row(f"10^{power}", *(f"{error:.1e}" for error in worst))
+        table.row(f"10^{power}", *(Figure(error, "{:.1e}") for error in worst))
 
 
 SECTIONS = {

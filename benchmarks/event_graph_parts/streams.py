@@ -1,8 +1,5 @@
 """The streams of one GPU against the timed event graph of `langford irregular farm --gpu`.
 
-    python benchmarks/stream_model.py
-    python benchmarks/stream_model.py --host     the kernel on this processor: try the program
-
 Miller's search of L(2,18), as its evaluator launches it: a core places a colour below some masks and puts the
 sub-tasks into the buffer of a stream (feed), the GPU copies them (copy) and searches them (kernel), and the core
 learns that it is done (result).  The last sub-tasks of a launch keep little of the GPU busy (tail), and blocks of
@@ -16,7 +13,6 @@ turns, ratios too.  Last, the whole evaluator counts one task with 1 to 4 stream
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,14 +21,14 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
-from table import Table
+from harness import Figure, Report, Table, required, timed
 
 import langford
 from jobs.throughput import Pipeline, best_streams, launches_per_second
 from langford.devices import cores
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import Stream
-from langford.kernels.gpu.runtime import CudaProgram
+from langford.kernels.gpu.runtime import CudaProgram, device_name
 from langford.methods.backtracking.cuda import MillerOnGpu, Settings, lane_depth
 from langford.problem import Problem
 
@@ -66,7 +62,7 @@ class Source:
 
 
 def source(plan: Any, depth: int, room: int) -> Source:
-    """Sub-tasks with so many colours placed."""
+    """Sub-tasks with this number of colours placed."""
     frees = plan.frees
     for placed in range(plan.depth, depth - 1):
         frees = plan.place(frees[: 4 * room], placed)
@@ -133,7 +129,7 @@ class Launches:
         return Pipeline(*(round(1000 * seconds, 4) for seconds in steps))
 
     def _bursts(self, size: int) -> Iterator[float]:
-        """Seconds of so many launches that start at once, again and again, until all sub-tasks had their turn."""
+        """Seconds of some launches that start at once, again and again, until all sub-tasks had their turn."""
         streams = self._streams[:size]
         for first in range(0, LAUNCHES, size):
             for number, stream in enumerate(streams):
@@ -149,8 +145,7 @@ class Launches:
         """Seconds of a copy of the buffer to the GPU."""
         if isinstance(self._program, HostProgram):
             return 0.0
-        import cupy
-
+        cupy = required("cupy")
         there, seconds = cupy.empty(self.sub_tasks.room, np.uint64), []
         for _ in range(FIRST_LAUNCHES + LAUNCHES):
             cupy.cuda.Device().synchronize()
@@ -167,7 +162,7 @@ class Turn:
 
     Attributes:
         pipeline: the steps.
-        predicted, measured: launches per second with as many streams as STREAMS says.
+        predicted, measured: launches per second with each number of STREAMS.
         nodes: how many the launches of each pace searched.
     """
 
@@ -185,49 +180,46 @@ def turn(evaluator: MillerOnGpu, sub_tasks: Source) -> Turn:
     return Turn(pipeline, predicted, [pace for pace, _ in paces], [nodes for _, nodes in paces])
 
 
-def main() -> None:
-    """Print predictions beside measurements."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--host", action="store_true")
-    parser.add_argument("--turns", type=int, default=3)
-    arguments = parser.parse_args()
-    compiler: Any = HostProgram if arguments.host else partial(CudaProgram, 0)
-    plan = langford.plan(Problem.langford(12 if arguments.host else 18), "miller", 3 if arguments.host else 1)
+def measure(report: Report, turns: int, host: bool) -> None:
+    """Print predictions beside measurements; ``host``: the kernel runs on this processor."""
+    if not host:
+        report.note(device_name(0))
+    compiler: Any = HostProgram if host else partial(CudaProgram, 0)
+    plan = langford.plan(Problem.langford(12 if host else 18), "miller", 3 if host else 1)
     deepest = plan.depth + plan.levels(plan.depth)
-    table = Table(
-        "sub-tasks", "feed, copy, kernel, result, tail, ms", "streams", "predicted, launches/s", "measured", "ratio"
-    )
-    for depth in range(deepest - (1 if arguments.host else 2), deepest + 1):
+    table = report.table(
+        "sub-tasks", "feed, copy, kernel, result, tail, ms", "streams", "predicted, launches/s", "measured",
+        "ratio", title="streams",
+    )  # fmt: skip
+    for depth in range(deepest - (1 if host else 2), deepest + 1):
         settings = Settings(lane_colours=plan.problem.n - depth, computing=0)
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
-        sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if arguments.host else 2**17)
-        turns = [turn(evaluator, sub_tasks) for _ in range(arguments.turns)]
-        searched = {nodes for seen in turns for nodes in seen.nodes}
-        if len(searched) > 1:
-            raise SystemExit(f"launches searched {sorted(searched)} nodes, not all the same: wrong")
-        steps = Pipeline(*map(median, zip(*(vars(seen.pipeline).values() for seen in turns), strict=True)))
-        shown = ", ".join(f"{step:.3g}" for step in vars(steps).values())
-        for at, streams in enumerate(STREAMS):
-            predicted = [seen.predicted[at] for seen in turns]
-            measured = [seen.measured[at] for seen in turns]
-            ratio = median(pace / expected for pace, expected in zip(measured, predicted, strict=True))
-            enough = " (enough)" if streams == best_streams(steps) else ""
-            table.row(
-                f"{sub_tasks.room:,} of depth {depth}", shown, f"{streams}{enough}", f"{median(predicted):,.1f}",
-                f"{median(measured):,.1f}", f"{ratio:.2f}",
-            )  # fmt: skip
+        sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if host else 2**17)
+        show(table, f"{sub_tasks.room:,} of depth {depth}", [turn(evaluator, sub_tasks) for _ in range(turns)])
     print()
-    whole = Table("evaluator with streams", "s", "nodes per second")
+    whole = report.table("evaluator with streams", "s", "nodes per second", title="whole evaluator")
+    index = int(plan.work.argmax())
     for streams in STREAMS:
-        share = cores()
-        evaluator = MillerOnGpu(plan, compiler, share, Settings(streams=streams, sub_tasks=2**17, computing=0))
-        index = int(plan.work.argmax())
-        evaluator.evaluate(index)
-        started = time.perf_counter()
-        nodes_of_task = evaluator.evaluate(index).evaluated
-        seconds = time.perf_counter() - started
-        whole.row(streams, f"{seconds:.3f}", f"{nodes_of_task / seconds:.3g}")
+        settings = Settings(streams=streams, sub_tasks=2**17, computing=0)
+        evaluator = MillerOnGpu(plan, compiler, cores(), settings)
+        timing = timed(1, partial(evaluator.evaluate, index), warm_up=True)
+        rate = Figure(timing.outcome.evaluated / timing.median, "{:.3g}")
+        whole.row(streams, Figure(timing.median, "{:.3f}"), rate)
 
 
-if __name__ == "__main__":
-    main()
+def show(table: Table, what: str, turns: list[Turn]) -> None:
+    """Print a row for each number of streams, medians of the turns."""
+    searched = {nodes for seen in turns for nodes in seen.nodes}
+    if len(searched) > 1:
+        raise SystemExit(f"launches searched {sorted(searched)} nodes, not all the same: wrong")
+    steps = Pipeline(*map(median, zip(*(vars(seen.pipeline).values() for seen in turns), strict=True)))
+    shown = ", ".join(f"{step:.3g}" for step in vars(steps).values())
+    for at, streams in enumerate(STREAMS):
+        predicted = [seen.predicted[at] for seen in turns]
+        measured = [seen.measured[at] for seen in turns]
+        ratio = median(pace / expected for pace, expected in zip(measured, predicted, strict=True))
+        enough = " (enough)" if streams == best_streams(steps) else ""
+        table.row(
+            what, shown, f"{streams}{enough}", Figure(median(predicted), "{:,.1f}"),
+            Figure(median(measured), "{:,.1f}"), Figure(ratio, "{:.2f}"),
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One round of the soak (soak.py): a campaign with its server and its workers, and what is done to them."""
+"""One round of the soak: a campaign with its server and its workers, and what is done to them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-from relay import Relay
+from soak_parts.relay import Relay
 
 from db import Ledger
 from db.states import Role
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
-KEY = PlanKey(Problem.langford(16), "polyphase", 16)
+KEY, QUICK_KEY = PlanKey(Problem.langford(16), "polyphase", 16), PlanKey(Problem.langford(15), "polyphase", 10)
 NAME = "soak"
 LEASE_SECONDS, PATIENCE_SECONDS = 4, 3
 WORKERS, CROWD = 2, 8
@@ -79,11 +79,14 @@ class Round:
         ended: workers that ended as none should.
     """
 
-    def __init__(self, folder: Path, number: int, where: str, liars: int, chance: random.Random) -> None:
+    def __init__(
+        self, folder: Path, number: int, key: PlanKey, where: str, liars: int, chance: random.Random
+    ) -> None:
         """
         Args:
             folder: of the whole soak.
             number: of the round.
+            key: of the campaign's plan.
             where: address of its ledger, which is empty.
             liars: how many workers lie, besides the honest ones.
             chance: chooses what happens.
@@ -94,7 +97,7 @@ class Round:
         (self.folder / "sitecustomize.py").write_text(PLANTED)
         self.ended: list[str] = []
         self.ledger = Ledger(self.where, create=True)
-        self.campaign = self.ledger.create_campaign(NAME, KEY, plan_of(KEY).work.tolist())
+        self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
         self.campaign.set_recheck_share(1.0)
         self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(WORKERS + liars)]
         self.crowd_tokens = [self.campaign.new_token(Role.WORKER) for _ in range(CROWD)]

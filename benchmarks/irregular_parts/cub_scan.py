@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness import required
+
 SOURCE = Path(__file__).with_suffix(".cu")
 
 
@@ -24,8 +26,7 @@ class CubScan:
 
     def sums_of(self, values: Any) -> tuple[Any, Callable[[], None]]:
         """Where the sums of CuPy's int32, int64 or float64 `values` go, and what computes them."""
-        import cupy
-
+        cupy = required("cupy")
         function = self._library[f"{values.dtype}_sums"]
         sums, needed = cupy.empty_like(values), ctypes.c_size_t()
         arrays = [ctypes.c_void_p(array.data.ptr) for array in (values, sums)]

@@ -1,0 +1,58 @@
+"""A task server in a process of its own, and the time of processes: for the benchmarks of the farm."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import psutil
+
+from db import Campaign, Ledger
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+
+KEY = PlanKey(Problem.langford(12), "polyphase", 22)
+NAME = "bench"
+
+
+def new_campaign(where: str) -> tuple[Ledger, Campaign]:
+    """Make a ledger with a campaign of many tasks whose sums are 0."""
+    ledger = Ledger(where, create=True)
+    return ledger, ledger.create_campaign(NAME, KEY, plan_of(KEY).work.tolist())
+
+
+@contextmanager
+def served(where: str, *names: str) -> Iterator[tuple[psutil.Process, str]]:
+    """Serve campaigns until the end of the block; gives the server, and the address of the first for workers."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    command = [sys.executable, "-m", "langford", "serve", *names, "--ledger", where, "--port", str(port)]
+    process = subprocess.Popen(command)
+    try:
+        while not _listens(port):
+            if process.poll() is not None:
+                raise SystemExit(f"the server ended with {process.returncode}: {' '.join(command)}")
+            time.sleep(0.05)
+        yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/{names[0]}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def processor_seconds_of(processes: Iterable[psutil.Process]) -> float:
+    """Processor time of these processes, without that of their children."""
+    times = [process.cpu_times() for process in processes]
+    return float(sum(each.user + each.system for each in times))

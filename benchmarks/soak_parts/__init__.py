@@ -1,0 +1,1 @@
+"""Parts of soak.py: one round, what happens to its messages, and workers that share a process."""

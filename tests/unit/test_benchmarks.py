@@ -1,0 +1,245 @@
+"""The benchmarks' harness and their list; nothing here measures time."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from langford.kernels.cuda.runtime import NoGpu
+
+from benchmarks import __main__ as command
+from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
+from benchmarks.harness import (
+    NEEDS_MORE,
+    Figure,
+    Pairs,
+    Report,
+    Table,
+    add_choice,
+    paired,
+    parser_of,
+    processor_seconds,
+    require_published,
+    required,
+    run,
+    timed,
+)
+from langford.errors import LangfordError
+
+
+def clock_of(*durations: float) -> Callable[[], float]:
+    """A clock for one reading before and one after each of these durations."""
+
+    def readings() -> Iterator[float]:
+        now = 100.0
+        for duration in durations:
+            yield now
+            now += duration
+            yield now
+            now += 1000.0  # nothing between two runs counts
+
+    moments = readings()
+    return lambda: next(moments)
+
+
+def test_a_timing_has_the_median_the_spread_and_the_last_outcome() -> None:
+    outcomes = iter("abc")
+    timing = timed(3, lambda: next(outcomes), clock_of(0.5, 4.0, 0.25), clock_of(0.4, 0.1, 0.2))
+    assert timing.seconds == (0.5, 4.0, 0.25)
+    assert timing.median == 0.5
+    assert timing.spread == "0.25–4"
+    assert timing.processor == pytest.approx((0.4, 0.1, 0.2))
+    assert timing.median_processor == pytest.approx(0.2)
+    assert timing.outcome == "c"
+
+
+def test_a_warm_up_is_not_timed() -> None:
+    calls: list[None] = []
+    timing = timed(2, lambda: calls.append(None), clock_of(1.0, 3.0), clock_of(1.0, 1.0), warm_up=True)
+    assert len(calls) == 3
+    assert timing.seconds == (1.0, 3.0)
+
+
+def test_the_processor_time_is_that_of_work_that_was_done() -> None:
+    before = processor_seconds()
+    while processor_seconds() == before:  # a loop that ends as soon as it has used any
+        pass
+    assert processor_seconds() > before
+
+
+def test_pairs_are_measured_in_turn_and_compared_one_by_one() -> None:
+    order = []
+
+    def side(name: str, seconds: Iterator[float]) -> Callable[[], float]:
+        def measure() -> float:
+            order.append(name)
+            return next(seconds)
+
+        return measure
+
+    pairs = paired(3, side("A", iter([1.0, 2.0, 10.0])), side("B", iter([2.0, 3.0, 5.0])))
+    assert order == ["A", "B"] * 3
+    assert pairs == Pairs((1.0, 2.0, 10.0), (2.0, 3.0, 5.0))
+    assert pairs.medians == (2.0, 3.0)
+    assert pairs.ratios == [2.0, 1.5, 0.5]
+    assert pairs.ratio == 1.5
+    assert pairs.spread == "0.50–2.00"
+
+
+def test_a_table_is_printed_as_markdown_and_keeps_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("what", "tasks", "time")
+    table.row("all", 12, Figure(0.125, "{:.1f} s"))
+    assert capsys.readouterr().out == "| what | tasks | time |\n| --- | --- | --- |\n| all | 12 | 0.1 s |\n"
+    assert table.rows == [["all", 12, 0.125]]
+    with pytest.raises(ValueError, match="3 cells, not 2"):
+        table.row("all", 12)
+
+
+def test_a_report_is_a_document_of_its_rows_with_machine_and_versions() -> None:
+    report = Report("methods", ["--quick"])
+    report.table("problem", "mean", title="cycles").row("L(2,12)", Fraction(1, 3))
+    report.note("peak: 1 MiB")
+    document = json.loads(json.dumps(report.document()))
+    assert document["benchmark"] == "methods"
+    assert document["arguments"] == ["--quick"]
+    assert document["tables"] == [
+        {"title": "cycles", "headings": ["problem", "mean"], "rows": [["L(2,12)", "1/3"]]}
+    ]
+    assert document["notes"] == ["peak: 1 MiB"]
+    assert {"system", "processor", "cores"} == document["machine"].keys()
+    assert {"python", "langford", "numba", "numpy"} <= document["versions"].keys()
+    assert len(document["kernels"]) == 16
+
+
+def test_a_wrong_count_ends_a_benchmark() -> None:
+    require_published("L(2,99)", 1, None)
+    require_published("L(2,3)", 1, 1)
+    with pytest.raises(SystemExit, match=r"L\(2,3\) gave 2, published is 1: wrong"):
+        require_published("L(2,3)", 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(NoGpu("there is no GPU 0 here"), NEEDS_MORE), (LangfordError("there is no GPU 0 here"), 1)]
+)
+def test_a_benchmark_that_ends_early_says_why_in_one_line_and_keeps_its_rows(
+    error: LangfordError,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def measure(options: argparse.Namespace, report: Report) -> None:
+        report.table("n").row(1)
+        assert options.quick
+        raise error
+
+    file = tmp_path / "rows.json"
+    monkeypatch.setattr(sys, "argv", ["benchmarks/sums.py", "--quick", "--json", str(file)])
+    with pytest.raises(SystemExit) as ended:
+        run(parser_of("Sums."), measure)
+    assert ended.value.code == code
+    assert capsys.readouterr().err == "sums.py: there is no GPU 0 here\n"
+    assert json.loads(file.read_text())["tables"][0]["rows"] == [[1]]
+
+
+def test_a_benchmark_names_the_package_that_it_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        required("no_such_package")
+    assert ended.value.code == NEEDS_MORE
+    assert "needs no_such_package: pip install 'langford[test]'" in capsys.readouterr().err
+
+
+def test_a_choice_of_parts_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_of("Parts.")
+    add_choice(parser, "part", ["views", "overview"])
+    assert parser.parse_args([]).part == []
+    assert parser.parse_args(["overview"]).part == ["overview"]
+    with pytest.raises(SystemExit):
+        parser.parse_args(["nothing"])
+    assert "'nothing' is none of views, overview" in capsys.readouterr().err
+
+
+# -- python -m benchmarks -------------------------------------------------------------------
+
+
+def test_every_script_is_in_the_list() -> None:
+    scripts = {file.stem for file in FOLDER.glob("*.py") if "run(parser" in file.read_text()}
+    assert scripts - {"harness"} == {benchmark.name for benchmark in BENCHMARKS}
+    assert len(BENCHMARKS) == len({benchmark.name for benchmark in BENCHMARKS})
+
+
+def test_the_list_says_what_each_measures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks"])
+    command.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| benchmark | measures | needs | takes |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {benchmark.name}" for benchmark in BENCHMARKS]
+    for benchmark in BENCHMARKS:
+        assert len(benchmark.measures) > 30, benchmark.name
+        assert benchmark.measures.endswith((".", ":")), benchmark.measures
+
+
+def test_the_pages_name_commands_that_exist() -> None:
+    root = FOLDER.parent
+    pages = [root / "README.md", *(root / "docs").glob("*.md"), *FOLDER.glob("*.md"), *FOLDER.glob("*.py")]
+    named = {name for page in pages for name in re.findall(r"python benchmarks/(\w+)\.py", page.read_text())}
+    assert named - {"NAME"} == {benchmark.name for benchmark in BENCHMARKS}
+
+
+def script(folder: Path, name: str, code: int) -> Benchmark:
+    """A benchmark that notes its arguments in a file, and ends with this exit code."""
+    (folder / f"{name}.py").write_text(
+        f'"""Nothing: {name}."""\n'
+        "import pathlib, sys\n"
+        f"pathlib.Path(__file__).with_suffix('.ran').write_text(' '.join(sys.argv[1:]))\n"
+        f"sys.exit({code})\n"
+    )
+    return Benchmark(name, 1)
+
+
+def test_all_are_run_and_what_a_machine_lacks_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = [script(tmp_path, "fine", 0), script(tmp_path, "needy", NEEDS_MORE), script(tmp_path, "other", 0)]
+    monkeypatch.setattr("benchmarks.catalogue.FOLDER", tmp_path)
+    monkeypatch.setattr(command, "BENCHMARKS", ran)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "all", "--quick", "--json", str(tmp_path / "rows")])
+    command.main()
+    for benchmark in ran:
+        arguments = (tmp_path / f"{benchmark.name}.ran").read_text()
+        assert arguments == f"--quick --json {tmp_path / 'rows' / benchmark.name}.json"
+    out = capsys.readouterr().out
+    assert re.search(r"^\| fine \| done \| \d+ \|$", out, re.MULTILINE)
+    assert re.search(r"^\| needy \| skipped \| \d+ \|$", out, re.MULTILINE)
+
+
+def test_the_command_fails_where_a_benchmark_fails_but_runs_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = [script(tmp_path, "broken", 3), script(tmp_path, "unasked", 0), script(tmp_path, "fine", 0)]
+    monkeypatch.setattr("benchmarks.catalogue.FOLDER", tmp_path)
+    monkeypatch.setattr(command, "BENCHMARKS", known)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "broken", "fine"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 1
+    assert "| broken | failed, exit code 3 |" in capsys.readouterr().out
+    assert sorted(file.stem for file in tmp_path.glob("*.ran")) == ["broken", "fine"]
+
+
+def test_a_name_that_is_not_in_the_list_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    assert "there is no benchmark nothing, only all, methods" in capsys.readouterr().err
