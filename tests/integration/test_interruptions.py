@@ -270,15 +270,14 @@ def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> 
         ]
     )
     environment = {**ENVIRONMENT, **planted(tmp_path / "planted", program)}
-    for command in (COMMAND, [str(tmp_path / "bin" / "langford")]):
-        for place in ("errors", "/dev/full"):
-            with (tmp_path / place).open("w") as errors:
-                done = subprocess.run(
-                    [*command, "count", "8"],
-                    cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
-                )  # fmt: skip
-            assert (done.returncode, done.stdout) == (130, "")
-        assert (tmp_path / "errors").read_text().strip() in ("", "langford: stopped by SIGINT")
+    for command, place in ((COMMAND, "/dev/full"), ([str(tmp_path / "bin" / "langford")], "errors")):
+        with (tmp_path / place).open("w") as errors:
+            done = subprocess.run(
+                [*command, "count", "8"],
+                cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
+            )  # fmt: skip
+        assert (done.returncode, done.stdout) == (130, "")
+    assert (tmp_path / "errors").read_text().strip() in ("", "langford: stopped by SIGINT")
 
 
 def test_an_installation_starts_where_the_tests_do() -> None:
