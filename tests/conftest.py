@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import tests.inheritance  # noqa: F401  (before all others)
+from langford.kernels.cache import cache_folder
+from langford.methods import METHODS
 from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 from tests.preloaded import preloaded
 
-# A shell that runs the tests in the background has them ignore Ctrl-C, and with them all commands that they start.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("langford", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run: the tests of a change do not depend on chance.
+settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
 
 TIMEOUT = 240.0
@@ -27,6 +29,22 @@ LONGEST = [
     "tests/unit/test_doctests.py",
 ]
 unexpected_skips: list[str] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have the kernels compiled once, before several processes find an empty cache and each compile them all."""
+    if hasattr(config, "workerinput") or getattr(config.option, "dist", "no") == "no":
+        return
+    compiled = cache_folder() / "compiled-for-tests"
+    if not compiled.exists():
+        calls = [*(["count", "8", "--method", method] for method in METHODS), ["estimate", "8"]]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(_compile, calls))
+        compiled.touch()
+
+
+def _compile(arguments: list[str]) -> None:
+    subprocess.run([*COMMAND, *arguments], env=ENVIRONMENT, capture_output=True, check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 
 from langford.cli.main import cli
-from tests.command_line import ENVIRONMENT, write_program
+from tests.command_line import ENVIRONMENT
+from tests.preloaded import preloaded
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -115,8 +116,7 @@ class Shell:
         """``replace``: texts of the pages, like a port, and what takes their place here."""
         self._folder, self._replace = folder / "work", replace
         self._folder.mkdir()
-        programs = folder / "bin"
-        write_program(programs)
+        programs = preloaded().program.parent
         kept = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("LANGFORD_")}
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         home = folder / "home"

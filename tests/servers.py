@@ -13,8 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.command_line import COMMAND, ENVIRONMENT
+from tests.command_line import ENVIRONMENT
 from tests.ports import free_port
+from tests.preloaded import preloaded
 
 FIELDS = {"time", "level", "event", "campaign", "message"}
 
@@ -30,11 +31,9 @@ class Server:
     def __init__(self, folder: Path, name: str, *options: str, port: int | None = None) -> None:
         self.port = port or free_port()
         self._file = folder / f"server-{self.port}-{time.monotonic_ns()}.log"
-        arguments = [*COMMAND, "serve", name, "--port", str(self.port), *options]
+        arguments = ["serve", name, "--port", str(self.port), *options]
         with self._file.open("w") as log:
-            self.process = subprocess.Popen(
-                arguments, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, text=True
-            )
+            self.process = preloaded().start(arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log)
         self.wait_until(self._listens)
 
     def _listens(self) -> bool:

@@ -14,6 +14,12 @@ from langford.kernels.gpu.source import FOLDER
 from langford.problem import Problem
 
 ARCHITECTURES = ["sm_80", "sm_90"]
+COMPILED = [
+    *((Problem.langford(12), architecture) for architecture in ARCHITECTURES),
+    *((problem, ARCHITECTURES[-1]) for problem in (Problem.langford(31), Problem.skolem(32))),
+]
+"""(problem, architecture) that a kernel of a sum is compiled for, seconds each: the smallest numbers for both
+architectures, the widest ones for the latest.  The host compiles and runs those between."""
 PROBLEMS = [
     *(Problem.langford(n) for n in range(2, 12)),
     *(Problem.skolem(n) for n in range(1, 11)),

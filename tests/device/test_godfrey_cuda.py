@@ -14,7 +14,7 @@ from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.problem import Problem
 from langford.reference import published
-from tests.device.programs import ARCHITECTURES, BY_NAME, PROBLEMS, WIDE, compile_only, gpu_program, host_program
+from tests.device.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 
 SMALL = [problem for problem in PROBLEMS if problem.places <= 18]
 
@@ -34,8 +34,7 @@ class Texts:
         raise StopIteration
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
+@pytest.mark.parametrize(("problem", "architecture"), COMPILED, ids=str)
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     texts = Texts()
     with pytest.raises(StopIteration):

@@ -30,15 +30,18 @@ from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
-from tests.device.programs import ARCHITECTURES, BY_NAME, PROBLEMS, WIDE, compile_only, gpu_program, host_program
+from tests.device.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 
 
 def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
     return PolyphasePlan(METHODS["polyphase"], problem, depth)
 
 
-@pytest.mark.parametrize("architecture", [*ARCHITECTURES, "sm_90a"])  # with instructions of warpgroups
-@pytest.mark.parametrize("problem", [Problem.langford(12), *WIDE], **BY_NAME)
+@pytest.mark.parametrize(
+    ("problem", "architecture"),
+    [*COMPILED, *((problem, "sm_90a") for problem in (Problem.langford(12), Problem.skolem(32)))],
+    ids=str,
+)  # the last with instructions of warpgroups
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))
     compile_only(text, architecture)

@@ -7,7 +7,7 @@ that are not 0.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -26,7 +26,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.reference import published
 from tests.brute_force import arrangements
-from tests.device.programs import ARCHITECTURES, BY_NAME, WIDE, compile_only, gpu_program, host_program
+from tests.device.programs import ARCHITECTURES, BY_NAME, COMPILED, WIDE, compile_only, gpu_program, host_program
 
 SMALL = Settings(threads=64, min_blocks=1)
 HOOKED = [Problem.hooked_skolem(7), Problem.hooked_langford(6)]
@@ -117,12 +117,7 @@ def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
 
 @pytest.mark.parametrize(
     ("problem", "architecture"),
-    [
-        *product([Problem.langford(12), Problem.langford(31), MANY_ODD], ARCHITECTURES),
-        # Each takes seconds: the other shapes for the latest one.
-        *((problem, ARCHITECTURES[-1]) for problem in WIDE if problem != Problem.langford(31)),
-        (Problem.hooked_skolem(32), ARCHITECTURES[-1]),
-    ],
+    [*COMPILED, (MANY_ODD, ARCHITECTURES[-1])],
     ids=str,
 )
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:

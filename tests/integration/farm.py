@@ -19,8 +19,9 @@ from db.states import Role
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.command_line import ENVIRONMENT, command_on, planted
+from tests.command_line import COMMAND, ENVIRONMENT, command_on, planted
 from tests.ports import free_port
+from tests.preloaded import is_preloaded_for, preloaded
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(15), "godfrey", 8), 39_809_640
 TASK_SECONDS = 0.05
@@ -29,6 +30,8 @@ LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
 
+COMPUTING = "--multiprocessing-fork"
+"""What the processes of a command that compute have in their command line."""
 SLOW = """
 import sys, time
 if {word!r} in sys.orig_argv:
@@ -41,9 +44,7 @@ if {word!r} in sys.orig_argv:
 """
 
 
-def slowed(
-    folder: Path, seconds: float = TASK_SECONDS, besides: str = "", word: str = "--multiprocessing-fork"
-) -> dict[str, str]:
+def slowed(folder: Path, seconds: float = TASK_SECONDS, besides: str = "", word: str = COMPUTING) -> dict[str, str]:
     """The environment of a worker whose tasks by Godfrey's sum take so much longer, with the processor free.
 
     Args:
@@ -52,7 +53,27 @@ def slowed(
         besides: what its processes do at their start.
         word: in the command line of those that compute.
     """
-    return planted(folder / f"slowed-{seconds}", f"{SLOW.format(seconds=seconds, word=word)}{besides}")
+    variables = planted(folder / f"slowed-{seconds}", f"{SLOW.format(seconds=seconds, word=word)}{besides}")
+    if word == COMPUTING and not besides:
+        _for_computing_processes.add(variables["PYTHONPATH"])
+    return variables
+
+
+_for_computing_processes: set[str] = set()
+"""Values of PYTHONPATH whose plants do nothing in a command itself."""
+
+
+def start(arguments: list[str], folder: Path, environment: dict[str, str], **options: Any) -> Any:
+    """Start a command whose computing processes may be slowed, from the preloaded process where that serves.
+
+    Returns:
+        a :class:`subprocess.Popen`, or what is used like one.
+    """
+    path = environment.get("PYTHONPATH")
+    others = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+    if (path is None or path in _for_computing_processes) and is_preloaded_for(others):
+        return preloaded().start(arguments, folder, environment, **options)
+    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, text=True, **options)
 
 
 class Farm:
@@ -68,9 +89,13 @@ class Farm:
 
     def start(self, *arguments: str, host: str | None = None, **variables: str) -> subprocess.Popen[str]:
         environment = {**ENVIRONMENT, **slowed(self.folder), "LANGFORD_TOKEN": self.token, **variables}
-        process = subprocess.Popen(
-            [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
-        )
+        process: Any
+        if host is None:
+            process = start(list(arguments), self.folder, environment, stderr=subprocess.PIPE)
+        else:
+            process = subprocess.Popen(
+                [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
+            )
         self.processes.append(process)
         return process
 

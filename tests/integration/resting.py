@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -17,7 +18,7 @@ from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT
-from tests.integration.farm import slowed
+from tests.integration.farm import slowed, start
 
 # Started it rests at each task: long enough to interrupt anywhere.
 CAMPAIGN = ["run", "langford", "15", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
@@ -37,16 +38,14 @@ def started(
         command: what they are given to.
         terminal: its standard input and errors; None: errors go into a pipe, as its output does.
     """
-    process = subprocess.Popen(
-        [*command, *arguments],
-        cwd=folder,
-        env={**ENVIRONMENT, **slowed(folder, 0.04)},
-        text=True,
-        stdin=terminal,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if terminal is None else terminal,
-        start_new_session=True,
-    )
+    environment = {**ENVIRONMENT, **slowed(folder, 0.04)}
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    if command is COMMAND and terminal is None:
+        process = start(arguments, folder, environment, **streams)
+    else:
+        if terminal is not None:
+            streams |= {"stdin": terminal, "stderr": terminal}
+        process = subprocess.Popen([*command, *arguments], cwd=folder, env=environment, text=True, **streams)
     try:
         yield process
     finally:

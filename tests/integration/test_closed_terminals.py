@@ -37,7 +37,7 @@ def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
     with started(tmp_path, terminal) as process:
         wait_for_results(tmp_path, process)
         terminal.close()
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
     assert process.returncode == 128 + signal.SIGHUP
     assert b"soak" in terminal.shown  # the bar
     [status] = json.loads(langford("status", "--json").stdout)

@@ -191,8 +191,8 @@ def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, program
         time.sleep(2)
         process.send_signal(signal.SIGTERM)
         start = time.monotonic()
-        process.communicate(timeout=20)
-        assert time.monotonic() - start < 2
+        process.communicate(timeout=60)
+        assert time.monotonic() - start < 15  # a ledger that is away is asked again for minutes
     assert process.returncode == 128 + signal.SIGTERM
     wire.dropped = False
 

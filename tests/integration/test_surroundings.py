@@ -18,12 +18,13 @@ from langford.cli.exit_codes import code_of_error
 from langford.cli.main import cli
 from langford.errors import LangfordError, MachineFailed, WrongResult
 from tests.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
+from tests.preloaded import preloaded
 from tests.servers import Server
 
 
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of shell in which $langford is the program."""
-    environment = {**ENVIRONMENT, "langford": " ".join(COMMAND)}
+    """Run a line of shell in which $langford is the program, and $started the same one, started as usual."""
+    environment = {**ENVIRONMENT, "langford": str(preloaded().program), "started": " ".join(COMMAND)}
     return subprocess.run(
         ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
@@ -92,14 +93,13 @@ def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) ->
     assert done.stderr.splitlines() == ["ended with 0"]
 
 
-@pytest.mark.parametrize("encoding", ["PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0"])
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("encoding", "arguments", "says"),
     [
-        ("estimate 8", r"L(2,8) \u2248 "),
-        ("draw 7", r"\u250c"),
-        ("ledger copy langford.db copy-$$.db", r"\u2026"),
-        (r"export seven --out $(printf '\303\266').gz", ".gz"),
+        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", "estimate 8", r"L(2,8) \u2248 "),
+        ("PYTHONIOENCODING=ascii", "draw 7", r"\u250c"),
+        ("PYTHONIOENCODING=ascii", "ledger copy langford.db copy-$$.db", r"\u2026"),
+        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", r"export seven --out $(printf '\303\266').gz", ".gz"),
     ],
 )
 def test_letters_that_an_output_lacks_are_escapes(
@@ -141,7 +141,7 @@ def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) ->
 
 
 def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
-    done = shell(tmp_path, "ulimit -n 14; $langford run langford 9 --depth 4 --workers 6")
+    done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --depth 4 --workers 6")
     assert done.returncode == 1, done.stderr
     assert "langford: the system refuses more to this process (Too many open files): raise its" in done.stderr
     assert "Traceback" not in done.stderr
@@ -257,15 +257,18 @@ def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
     assert kilobytes * 1024 < 2**30
 
 
-@pytest.fixture(params=["db", "jobs", "slurm"])
-def package(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A folder in the working folder that is a package of that name, but not this program's."""
-    (tmp_path / request.param).mkdir()
-    (tmp_path / request.param / "__init__.py").write_text("raise SystemExit('the foreign package was imported')\n")
-    return str(request.param)
+PACKAGES = ("db", "jobs", "slurm")
 
 
-def test_a_foreign_package_breaks_nothing(tmp_path: Path, package: str) -> None:
+def make_foreign(folder: Path, package: str) -> None:
+    """Make a folder in a folder that is a package of that name, but not this program's."""
+    (folder / package).mkdir()
+    (folder / package / "__init__.py").write_text("raise SystemExit('the foreign package was imported')\n")
+
+
+def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
+    for package in PACKAGES:
+        make_foreign(tmp_path, package)
     command = Path(sys.executable).with_name("langford")
     starts = [[sys.executable, "-P", "-m", "langford"], COMMAND, *([[str(command)]] if command.exists() else [])]
     for start in starts:
@@ -277,7 +280,9 @@ def test_a_foreign_package_breaks_nothing(tmp_path: Path, package: str) -> None:
             assert "foreign" not in done.stderr
 
 
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str) -> None:
+    make_foreign(tmp_path, package)
     environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         [*COMMAND, "count", "8"],

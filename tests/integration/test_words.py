@@ -25,7 +25,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.command_line import COMMAND, ENVIRONMENT
-from tests.integration.farm import slowed
+from tests.integration.farm import slowed, start
 from tests.ports import free_port
 from tests.servers import Server
 
@@ -50,9 +50,7 @@ class Worker:
     def __init__(self, folder: Path, server: Server, token: str, **variables: str) -> None:
         words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", f"{id(self)}", "--lease", "5"]
         environment = {**ENVIRONMENT, **slowed(folder), "LANGFORD_TOKEN": token, **variables}
-        self.process = subprocess.Popen(
-            [*COMMAND, *words], cwd=folder, env=environment, text=True, stderr=subprocess.PIPE
-        )
+        self.process = start(words, folder, environment, stderr=subprocess.PIPE)
 
     def end(self, number: signal.Signals | None = None) -> str:
         """Wait for its end; what it said."""

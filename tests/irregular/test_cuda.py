@@ -21,7 +21,7 @@ from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.source import FILES, source_of
 from langford.irregular.errors import NoCycle, TooWide
 from langford.irregular.howard import Howard
-from tests.device.programs import compile_only
+from tests.device.programs import ARCHITECTURES, compile_only
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 TYPES: list[dict[str, Any]] = [
@@ -37,8 +37,7 @@ def there(gpu: Gpu, graph: Graph) -> Graph:
     return copy
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("types", TYPES, ids=["whole", "real"])
+@pytest.mark.parametrize(("types", "architecture"), zip(TYPES, ARCHITECTURES, strict=True), ids=["whole", "real"])
 def test_compiles_for_gpus(types: dict[str, Any], architecture: str) -> None:
     # All files as one program: they define no name twice.
     compile_only(source_of(*FILES, **types), architecture)

@@ -383,6 +383,6 @@ class PostgresHistories(Histories):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
 TestPostgresHistories = PostgresHistories.TestCase
-TestPostgresHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+TestPostgresHistories.settings = settings(max_examples=5, stateful_step_count=20, deadline=None)

@@ -82,4 +82,4 @@ class RemoteHistories(Histories):
 
 
 TestRemoteHistories = RemoteHistories.TestCase
-TestRemoteHistories.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestRemoteHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
