@@ -26,8 +26,8 @@ from harness import Figure, Report, empty_database, parser_of, postgres_server, 
 from soak_parts.round import KEY, QUICK_KEY, Round
 from sqlalchemy import func, select
 
-from db.models import Attempt
 from db.states import Outcome
+from db.store.models import Attempt
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
 from langford.reference import published

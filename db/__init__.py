@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from db.exports import Export, joined
-from db.promise import Promise
-from db.reading import read_export
+from db.files.exports import Export, joined
+from db.files.promise import Promise
+from db.files.reading import read_export
 from db.records import (
     CampaignRecord,
     Credential,
@@ -24,8 +24,8 @@ from langford.loading import loading
 
 if TYPE_CHECKING:
     from db.campaign import Campaign
-    from db.database import Database
     from db.ledger import Ledger
+    from db.store.database import Database
 
 __all__ = [
     "Campaign",
@@ -49,4 +49,6 @@ __all__ = [
 ]
 
 # What needs SQLAlchemy: workers of a server and ranks of MPI never do.
-__getattr__ = loading(globals(), {"Campaign": "db.campaign", "Database": "db.database", "Ledger": "db.ledger"})
+__getattr__ = loading(
+    globals(), {"Campaign": "db.campaign", "Database": "db.store.database", "Ledger": "db.ledger"}
+)

@@ -15,16 +15,14 @@ from types import MappingProxyType
 
 from sqlalchemy import Connection
 
-from db import acceptance, computations, ends, queries, questions, tokens, trust, turns, voters, waiting
-from db.database import retried
 from db.errors import TransactionUndone
-from db.exports import Export
-from db.history import History
-from db.leasing import LeasedTasks
-from db.overview import Overview, gathering
-from db.overview.counting import MergedCount
-from db.past import history
-from db.promise import Promise
+from db.files.exports import Export
+from db.files.promise import Promise
+from db.leased_tasks import LeasedTasks
+from db.look.history import History
+from db.look.history_queries import history
+from db.look.overview import Overview, gathering
+from db.look.overview.counting import MergedCount
 from db.records import (
     Delivery,
     Progress,
@@ -35,6 +33,9 @@ from db.records import (
     TokenRecord,
 )
 from db.states import Role, VoterKind
+from db.store.database import retried
+from db.trust import acceptance, merging, questioned, voters, waiting
+from db.work import computations, lifecycle, queries, tokens, turns
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -128,13 +129,13 @@ class Campaign(LeasedTasks):
         Late results of workers that live count all the same.
         """
         with self.writing() as connection:
-            return ends.cancel(connection, self.campaign_id)
+            return lifecycle.cancel(connection, self.campaign_id)
 
     @retried
     def rename(self, name: str) -> None:
         """Give it another name, unique in the ledger; raises BadName or NameTaken."""
         with self.writing() as connection:
-            ends.rename(connection, self.campaign_id, name, self.database.where)
+            lifecycle.rename(connection, self.campaign_id, name, self.database.where)
         self.record = replace(self.record, name=name)
 
     def delete(self, kept: Export) -> None:
@@ -147,7 +148,7 @@ class Campaign(LeasedTasks):
         share was changed.
         """
         with self.writing() as connection:
-            ends.close(connection, self.campaign_id, self.name)
+            lifecycle.close(connection, self.campaign_id, self.name)
             trusted, _ = self._trusted_export(connection)
             same_results = {evaluation.result for evaluation in trusted.results} == {
                 evaluation.result for evaluation in kept.results
@@ -156,7 +157,7 @@ class Campaign(LeasedTasks):
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
-            ends.remove(connection, self.campaign_id)
+            lifecycle.remove(connection, self.campaign_id)
 
     # -- results --------------------------------------------------------------------------
 
@@ -165,7 +166,7 @@ class Campaign(LeasedTasks):
         """Take results, all in one transaction; at most one result per task counts.
 
         - The first result of a task counts, even when its lease has expired.
-        - A result of a task that is done confirms the first one or conflicts with it (:mod:`db.replication`).
+        - A result of a task that is done confirms the first one or conflicts with it (:mod:`db.trust.witnesses`).
         - A result that fails the checks of the plan is refused, and is a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
@@ -241,7 +242,7 @@ class Campaign(LeasedTasks):
         Returns the tasks with such a result.
         """
         with self.writing() as connection:
-            return questions.question(connection, self.campaign_id, tasks, worker, kernels)
+            return questioned.question(connection, self.campaign_id, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
         """All accepted results, by task; raises ConflictingResults, UntrustedResults or Unreplicated.
@@ -250,7 +251,7 @@ class Campaign(LeasedTasks):
             unconfirmed: whether to return them although some of the promised share are not replicated.
         """
         with self.reading(snapshot=True) as connection:
-            trust.require_trust(connection, self.record, unconfirmed)
+            merging.require_trust(connection, self.record, unconfirmed)
             return queries.results(connection, self.campaign_id)
 
     # -- views ----------------------------------------------------------------------------
@@ -265,7 +266,8 @@ class Campaign(LeasedTasks):
             return waiting.replication(connection, self.campaign_id)
 
     def promise(self) -> Promise | None:
-        """The promised share, what was drawn, and who confirmed what; None: see :func:`db.waiting.promise`."""
+        """The promised share, what was drawn, and who confirmed what; None: see
+        :func:`db.trust.waiting.promise`."""
         with self.reading(snapshot=True) as connection:
             return waiting.promise(connection, self.campaign_id)
 

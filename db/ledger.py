@@ -9,15 +9,17 @@ from types import TracebackType
 
 from sqlalchemy import Connection
 
-from db import acceptance, inheritance, models, presence, pruning, queries, tokens, transitions, voters
 from db.campaign import Campaign
-from db.database import Database, retried
-from db.dialects import Now, insert_new
 from db.errors import CampaignMismatch
-from db.exports import Export, origin
+from db.files.exports import Export, origin
 from db.names import require_name
 from db.records import UNKNOWN, CampaignRecord, Equipment, Right
 from db.states import Ending, EventKind, VoterKind
+from db.store import models
+from db.store.database import Database, retried
+from db.store.dialects import Now, insert_new
+from db.trust import acceptance, inheritance, voters
+from db.work import presence, pruning, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 
 
@@ -102,7 +104,7 @@ class Ledger:
         may be repeated.
 
         The campaign promises what the export promises, unless it promises more already; what is drawn waits for
-        votes here, whoever has confirmed it elsewhere (:mod:`db.inheritance`).
+        votes here, whoever has confirmed it elsewhere (:mod:`db.trust.inheritance`).
 
         Args:
             export: the results.

@@ -8,7 +8,7 @@ from enum import StrEnum
 FAILURES_BEFORE_SET_ASIDE = 3
 """How often a task may fail by itself before it is set aside.  Preemption and expiry do not count."""
 DEATHS_BEFORE_SET_ASIDE = 3
-"""How often a task may end the process that evaluates it before it is set aside, see :mod:`db.deaths`."""
+"""How often a task may end the process that evaluates it before it is set aside, see :mod:`db.work.deaths`."""
 
 
 class TaskState(StrEnum):

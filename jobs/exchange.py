@@ -8,7 +8,7 @@ from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport, Unreplicated
-from db.reading import agreed_plan
+from db.files.reading import agreed_plan
 from db.states import EventKind
 from jobs.identity import Identity, user
 from jobs.run import with_replication

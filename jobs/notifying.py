@@ -1,7 +1,7 @@
 """Notifications: what an operator should know who is not there, told once each by a hook.
 
 A thread of its own looks at the campaigns and tells what is due; nobody waits for it.  The ledger keeps account
-(:mod:`db.notices`): several servers of one ledger, and one that starts again, tell nothing twice.
+(:mod:`db.look.notices`): several servers of one ledger, and one that starts again, tell nothing twice.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from db import Campaign, Standing, events, notices
+from db import Campaign, Standing
 from db.errors import LedgerError
-from db.notices import Claim
-from db.overview import iso
+from db.look import events, notices
+from db.look.notices import Claim
+from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.durations import duration
 from jobs.hooks import Hook, NotTold
@@ -50,8 +51,8 @@ class Fact:
 
     Attributes:
         kind: what.
-        about: which occurrence, see :mod:`db.notices`.
-        by_events, pause: see :func:`db.notices.claim`.
+        about: which occurrence, see :mod:`db.look.notices`.
+        by_events, pause: see :func:`db.look.notices.claim`.
     """
 
     kind: NoticeKind

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from db.promise import Promise
-from db.promise import document as promise_document
+from db.files.promise import Promise
+from db.files.promise import document as promise_document
 from jobs.identity import user
 from jobs.recomputation import Comparison, values_in_words
 from jobs.verify import Coverage

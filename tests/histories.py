@@ -24,10 +24,12 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select, update
 
-from db import Campaign, Credential, Export, Lease, Ledger, models, replication
+from db import Campaign, Credential, Export, Lease, Ledger
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
-from db.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
+from db.store import models
+from db.store.models import Attempt, Result, Task, Voter, Witness, Worker
+from db.trust import witnesses
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, new_campaign, true_deliveries
 from tests.databases import fresh_database
@@ -319,7 +321,7 @@ class Histories(RuleBasedStateMachine):
         """To count them again changes nothing."""
         before = self.contents()
         with self.ledger.database.writing() as connection:
-            replication.settle(connection, self.campaign.campaign_id, range(TASKS))
+            witnesses.settle(connection, self.campaign.campaign_id, range(TASKS))
         assert self.contents() == before
 
     @invariant()

@@ -19,7 +19,7 @@ from harness import Report, empty_database, postgres_server, processor_seconds, 
 from ledger_parts.running_campaign import FULL, QUICK, filled
 
 from db import Ledger
-from db.overview import to_document
+from db.look.overview import to_document
 
 CALLS, QUICK_CALLS = 5, 1
 

@@ -19,9 +19,9 @@ from typing import Any
 from sqlalchemy import Column
 
 from db import states
-from db.models import Base
-from db.rights import granted
-from db.views import VIEWS
+from db.store.models import Base
+from db.store.rights import granted
+from db.store.views import VIEWS
 
 DOCS = Path(__file__).parents[1]
 PAGE, METADATA = DOCS / "ledger.md", DOCS / "datasette.json"
@@ -36,8 +36,9 @@ COMMON = {
 """Columns that say the same in every table."""
 HEAD = """# The ledger, column by column
 
-Generated from the tables (`db/models.py`) and views (`db/views.py`) by `python -m docs.scripts.ledger_dictionary`;
-a test compares. A ledger is a SQLite file or a Postgres database, and any client may read it:
+Generated from the tables (`db/store/models.py`) and views (`db/store/views.py`) by `python -m
+docs.scripts.ledger_dictionary`; a test compares. A ledger is a SQLite file or a Postgres database, and any client
+may read it:
 
 ```console
 $ langford run langford 12 --depth 8 --method polyphase --name twelve

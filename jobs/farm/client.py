@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from db import Credential, Delivery, Lease, Receipt
-from db.overview import Overview, of_document
+from db.look.overview import Overview, of_document
 from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm import wire

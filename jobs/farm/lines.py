@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from db import Campaign
-from db.overview import Overview, Presence, WorkerView, iso
+from db.look.overview import Overview, Presence, WorkerView, iso
 from db.records import EventRecord
 from db.states import EventKind, TaskState
 from jobs.durations import duration

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from db.overview import Overview, Shared
+from db.look.overview import Overview, Shared
 from jobs.farm.overviews import Overviews
 from jobs.farm.traffic import Traffic
 from langford.provenance import kernel_hash
@@ -25,7 +25,7 @@ MOST_CHOICES = 64
 
 
 class Metrics:
-    """The numbers of a server; those of a campaign are some seconds old, see :class:`db.overview.Watch`."""
+    """The numbers of a server; those of a campaign are some seconds old, see :class:`db.look.overview.Watch`."""
 
     def __init__(self, overviews: Overviews, traffic: Traffic) -> None:
         self._overviews, self._traffic = overviews, traffic

@@ -23,7 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from db import Delivery, nonces
+from db import Delivery
+from db.work import nonces
 from jobs.farm import envelope
 from jobs.farm.quarantine import FOLDER, Quarantine
 from jobs.farm.wire import UUID, CampaignInfo

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from db.overview import Overview
+from db.look.overview import Overview
 from jobs.backoff import Backoff
 from langford.errors import LangfordError
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from db import Campaign, Standing
-from db.overview import Overview, Shared, Watch, iso, to_document
+from db.look.overview import Overview, Shared, Watch, iso, to_document
 
 
 class Overviews:

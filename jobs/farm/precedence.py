@@ -14,8 +14,8 @@ from typing import TypeVar
 import anyio.to_thread
 from anyio import CapacityLimiter
 
-from db import tokens
 from db.states import Role
+from db.work import tokens
 
 MOST_BEARERS = 10_000
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 
 from db import Campaign
 from db.errors import LedgerError
-from db.events import EventReader
-from db.overview import Overview, Presence, Watch, WorkerView
+from db.look.events import EventReader
+from db.look.overview import Overview, Presence, Watch, WorkerView
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.farm import lines, log

@@ -47,7 +47,7 @@ from db.errors import (
 )
 from db.records import Right
 from db.states import Role
-from db.tokens import digest
+from db.work.tokens import digest
 from jobs.dashboard import pages
 from jobs.dashboard.documents import Documents
 from jobs.farm import bodies, operations

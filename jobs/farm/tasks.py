@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from db import Delivery, Lease
-from db.reading import agreed_plan
+from db.files.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.backoff import Backoff
 from jobs.effort import LEASE_SECONDS
@@ -85,7 +85,7 @@ class ServerTasks:
     def ready(self) -> bool:
         """Whether the server has described the campaign; asks it when it is time to.
 
-        Raises ServerRefuses, NoOutbox, or as :func:`db.reading.agreed_plan`.
+        Raises ServerRefuses, NoOutbox, or as :func:`db.files.reading.agreed_plan`.
         """
         if self._info is None and self._asking.due:
             self._ask(self._begin)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-from db.fields import BadMessage
-from db.overview import Overview, of_document
+from db.files.fields import BadMessage
+from db.look.overview import Overview, of_document
 from jobs.farm import wire
 from jobs.farm.requests import BadAddress, Requests, split, understood
 

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from db import Credential, Delivery, Lease, Receipt, Standing
-from db.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, equipment, or_none, problem
-from db.fields import BadMessage as BadMessage
-from db.fields import exactly as exactly
-from db.fields import integer as integer
-from db.fields import real as real
-from db.fields import seconds as seconds
-from db.fields import text as text
+from db.files.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, equipment, or_none, problem
+from db.files.fields import BadMessage as BadMessage
+from db.files.fields import exactly as exactly
+from db.files.fields import integer as integer
+from db.files.fields import real as real
+from db.files.fields import seconds as seconds
+from db.files.fields import text as text
 from db.states import Ending, EventKind
 from jobs.identity import PROCESS, Identity
 from langford.devices import KINDS

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from db import Campaign
 from db.errors import Unreplicated
-from db.history import History, PastWorker
-from db.overview import Eta
-from db.promise import Promise
+from db.files.promise import Promise
+from db.look.history import History, PastWorker
+from db.look.overview import Eta
 from jobs import exchange
 from jobs.agreement import Agreement, agreement
 from jobs.report import exported

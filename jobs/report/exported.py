@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from db import Export, joined, read_export
-from db.history import OUTCOMES, Attempts, History, PastWorker, Results
+from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
 from db.records import Machine
 from db.states import Outcome
 

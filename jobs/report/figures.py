@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.fields import SHORTEST_SECONDS
+from db.files.fields import SHORTEST_SECONDS
 from jobs.report.evidence import Evidence
 from jobs.report.palette import Palette
 from jobs.report.words import number

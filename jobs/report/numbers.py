@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.history import OUTCOMES, History
+from db.look.history import OUTCOMES, History
 from db.states import Outcome
 from jobs.report.timeline import Computing
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from db.history import History
+from db.look.history import History
 from jobs.provenance import provenance
 from jobs.report.numbers import Spread
 from jobs.report.timeline import Times

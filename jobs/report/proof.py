@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from db.promise import in_words
+from db.files.promise import in_words
 from db.states import EventKind
 from jobs.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
 from jobs.report.evidence import Evidence

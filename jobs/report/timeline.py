@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.history import Attempts, History
+from db.look.history import Attempts, History
 
 Times = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import click
 
 from db import Campaign, Ledger
 from db.errors import NothingChosen
-from db.overview import ID_LENGTH
-from db.promise import document as promise_document
-from db.promise import in_words
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
+from db.look.overview import ID_LENGTH
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice

@@ -9,8 +9,8 @@ import click
 
 from db import Ledger
 from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
-from db.promise import document as promise_document
-from db.promise import in_words
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
 from jobs import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option

@@ -9,8 +9,8 @@ import click
 
 from db import Campaign, Ledger
 from db.errors import Unreplicated
-from db.promise import document as promise_document
-from db.promise import in_words
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
 from db.states import TaskState
 from jobs import exchange, signing
 from jobs.agreement import agreement

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from db import Campaign, Ledger, tokens
+from db import Campaign, Ledger
 from db.states import Role
+from db.work import tokens
 from langford.cli import display
 from langford.cli.option_groups import CampaignOptions, campaign_options
 from langford.cli.options import json_option, ledger_option, replicate_option

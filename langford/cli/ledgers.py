@@ -6,8 +6,9 @@ from dataclasses import asdict
 
 import click
 
-from db import Database, copying
-from db.schema import SCHEMA
+from db import Database
+from db.store import copying
+from db.store.schema import SCHEMA
 from langford.cli import display
 from langford.cli.lazy import ListingGroup
 from langford.cli.options import json_option, without_open_password

@@ -144,7 +144,7 @@ def without_open_password(context: click.Context, parameter: click.Parameter, wh
     """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
     given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     # Loaded now: it takes time, and commands without a ledger do not need it.
-    if given and not context.resilient_parsing and load("db.database:without_password")(where) != where:
+    if given and not context.resilient_parsing and load("db.store.database:without_password")(where) != where:
         say(
             "langford: other users of this machine can read the password in the list of processes: keep it in "
             "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"

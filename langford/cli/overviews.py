@@ -9,7 +9,7 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from db.overview import Overview, Presence, WorkerView
+from db.look.overview import Overview, Presence, WorkerView
 from langford.cli.columns import Column, table
 from langford.cli.display import duration
 from langford.cli.terminal import plain

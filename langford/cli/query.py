@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from db import Database
-from db.enquiry import QUESTIONS, Answer, Filters, ask, ask_sql
+from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
 from langford.cli import display, formats
 from langford.cli.options import json_option, ledger_option
 from langford.cli.parameter_types import FiniteRange, duration

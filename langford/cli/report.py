@@ -8,7 +8,7 @@ import click
 
 from db import Ledger
 from db.errors import Unreplicated
-from db.promise import document as promise_document
+from db.files.promise import document as promise_document
 from jobs.report import evidence as gathering
 from jobs.report.evidence import Evidence
 from jobs.report.files import require_format, write, write_figures

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from db.promise import document as promise_document
-from db.promise import in_words
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
 from db.states import TaskState
 from jobs.calls import GivenUp
 from jobs.identity import Identity

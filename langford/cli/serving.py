@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from db import Campaign, Ledger
-from db.overview import Watch
+from db.look.overview import Watch
 from jobs.farm import lines, listening
 from jobs.farm.client import is_this_machine
 from jobs.farm.overviews import Overviews

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from db import Ledger, Standing
-from db.database import without_password
+from db.store.database import without_password
 from jobs.farm.client import RemoteCampaign, ServerAway
 from jobs.hooks import Hook
 from langford.cli import display

@@ -13,7 +13,7 @@ import click
 
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
-from db.overview import Overview, to_document
+from db.look.overview import Overview, to_document
 from jobs.farm.requests import ServerAway
 from jobs.farm.watching import RemoteOverviews
 from langford.cli import display

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from db.overview import ID_LENGTH
+from db.look.overview import ID_LENGTH
 from jobs.farm.client import RemoteCampaign
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks

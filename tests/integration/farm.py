@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import select
 
 from db import Ledger
-from db.models import Worker
 from db.states import Role
+from db.store.models import Worker
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from db import Credential, Delivery, Lease, Ledger
-from db.models import Attempt, Token, Voter
 from db.states import EventKind, Outcome, Role
+from db.store.models import Attempt, Token, Voter
 from jobs.farm.client import NotEnrolled, RemoteCampaign
 from jobs.farm.outbox import Outbox
 from jobs.identity import Identity

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import select
 
 from db import Delivery
-from db.models import Attempt
 from db.states import Ending
+from db.store.models import Attempt
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.identity import Identity
 from langford.arithmetic.residue import residue

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from db import Campaign, Ledger
-from db.schema import SCHEMA
+from db.store.schema import SCHEMA
 from jobs.doctor import examine
 from langford.cli.main import cli
 from langford.devices import cores

@@ -16,8 +16,8 @@ from alembic.migration import MigrationContext
 
 from db import Ledger
 from db.errors import LedgerMoved, NetworkFileSystem
-from db.models import Base
-from db.mounts import refuse_network_file_system
+from db.store.models import Base
+from db.store.mounts import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.command_line import Run

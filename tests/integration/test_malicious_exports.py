@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 
 from db import Database, Ledger
-from db.models import Base
 from db.states import Role
+from db.store.models import Base
 from langford.cli.main import main
 from tests.campaigns import NAME, TASKS, new_campaign, true_deliveries
 from tests.command_line import COMMAND, ENVIRONMENT, without_announcement

@@ -8,9 +8,9 @@ from pathlib import Path
 from sqlalchemy import Connection, make_url, text
 
 from db import Ledger
-from db.enquiry import QUESTIONS
-from db.rights import HIDDEN, granted
+from db.look.sql import QUESTIONS
 from db.states import Role
+from db.store.rights import HIDDEN, granted
 from docs.scripts import ledger_dictionary
 from tests.command_line import Run
 from tests.databases import fresh_database

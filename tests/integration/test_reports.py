@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from playwright.sync_api import Browser
 
 from db import Ledger
-from db.enquiry import QUESTIONS
+from db.look.sql import QUESTIONS
 from langford.cli.main import cli
 from tests.browsers import browser, tab
 from tests.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign

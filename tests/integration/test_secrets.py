@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from db import Database, Ledger
-from db.database import without_password
 from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
 from db.states import Role
+from db.store.database import without_password
 from jobs.farm.client import ClearText, RemoteCampaign
 from jobs.identity import is_dead
 from langford.cli.terminal import plain

@@ -20,9 +20,9 @@ import pytest
 from sqlalchemy import select
 
 from db import Credential, Delivery
-from db.leases import COPY_SECONDS
-from db.models import Attempt, Event
 from db.states import Ending, EventKind, Outcome
+from db.store.models import Attempt, Event
+from db.work.leases import COPY_SECONDS
 from jobs.farm.client import RemoteCampaign, ServerRefuses
 from jobs.farm.outbox import Outbox
 from jobs.farm.tasks import ServerTasks

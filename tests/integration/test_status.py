@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from db import Ledger
-from db.overview import Overview, of_document
+from db.look.overview import Overview, of_document
 from db.states import Role
 from tests.campaigns import new_campaign
 from tests.command_line import COMMAND, ENVIRONMENT, Run

@@ -17,9 +17,9 @@ from sqlalchemy import select, text, update
 
 from db import Equipment, Export, Ledger, joined, read_export
 from db.errors import BadExport
-from db.models import Attempt, Event, Worker
 from db.records import Computation, Machine
 from db.states import EventKind
+from db.store.models import Attempt, Event, Worker
 from jobs import exchange
 from langford.result import Evaluation
 from tests import malicious_exports

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, inspect, select
 
-from db import Ledger, ends
+from db import Ledger
 from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, TransactionUndone
-from db.models import Base, Campaign
 from db.states import EventKind, Role, TaskState
+from db.store.models import Base, Campaign
+from db.work import lifecycle
 from jobs.run import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -117,7 +118,7 @@ def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
 
 def test_every_table_of_a_campaign_is_known() -> None:
     belonging = {table.name for table in Base.metadata.tables.values() if "campaign_id" in table.columns}
-    assert {table.__tablename__ for table in ends.TABLES} == belonging
+    assert {table.__tablename__ for table in lifecycle.TABLES} == belonging
     assert Campaign.__tablename__ not in belonging
 
 

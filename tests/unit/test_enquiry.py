@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Database, Ledger
-from db.enquiry import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
 from db.errors import NoSuchCampaign
-from db.models import Attempt, Base, Result
+from db.look.sql import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
+from db.store.models import Attempt, Base, Result
 from tests.campaigns import (
     COUNT,
     HOUR,

@@ -15,8 +15,8 @@ from sqlalchemy import select
 
 from db import Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
-from db.models import Event
 from db.states import EventKind
+from db.store.models import Event
 from jobs import exchange
 from jobs.run import result as result_of
 from langford.errors import CheckFailed, Incomplete

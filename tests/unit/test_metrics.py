@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from db import Campaign, Ledger
-from db.overview import watch
+from db.look.overview import shared
 from db.states import Role
 from jobs.farm import server
 from tests.asgi import Client
@@ -29,8 +29,8 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
 
 @pytest.fixture
 def client(campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    monkeypatch.setattr(watch, "FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(watch, "SHARE", float("inf"))
+    monkeypatch.setattr(shared, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(shared, "SHARE", float("inf"))
     with Ledger(str(tmp_path / "ledger.db")) as ledger:
         made = Client(server.application(ledger, [NAME, "other"]))
         yield made

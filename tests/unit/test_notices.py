@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from db import Campaign, Ledger, notices
-from db.dialects import Now
-from db.events import EventReader, LatestEvents
-from db.models import Event, Notice
-from db.notices import Claim
+from db import Campaign, Ledger
+from db.look import notices
+from db.look.events import EventReader, LatestEvents
+from db.look.notices import Claim
 from db.states import EventKind, NoticeKind
+from db.store.dialects import Now
+from db.store.models import Event, Notice
 from tests.campaigns import finish, new_campaign
 from tests.databases import fresh_database
 
@@ -154,7 +155,7 @@ def test_an_event_of_a_transaction_that_takes_long_is_not_missed(tmp_path: Path)
 
 def test_the_reader_forgets_what_is_long_over(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1_000.0]
-    monkeypatch.setattr("db.events.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("db.look.events.time.monotonic", lambda: clock[0])
     reader = EventReader(campaign.database, campaign.campaign_id, [EventKind.CONFLICT])
     seen = 0
     for _ in range(10):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
-from db.overview import Eta, Overview
+from db.look.overview import Eta, Overview
 from jobs.farm import outlook
 from jobs.farm.outlook import Outlook
 from jobs.farm.requests import ServerAway

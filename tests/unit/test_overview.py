@@ -11,10 +11,8 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
-from db.dialects import Now
 from db.errors import NoSuchCampaign
-from db.models import Attempt, Worker
-from db.overview import (
+from db.look.overview import (
     Overview,
     Presence,
     Warned,
@@ -23,9 +21,11 @@ from db.overview import (
     cautions,
     of_document,
     to_document,
-    views,
+    worker_views,
 )
 from db.states import Ending, Outcome, Role
+from db.store.dialects import Now
+from db.store.models import Attempt, Worker
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
@@ -423,7 +423,7 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
         history.come(name, 900)
         history.lease(name, 1, 800)
         history.seen(name, 600 if name != "w05" else 0)
-    monkeypatch.setattr(views, "SILENT_SECONDS", 300.0)
+    monkeypatch.setattr(worker_views, "SILENT_SECONDS", 300.0)
     with history.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(seconds=2.0))
     overview = history.look()

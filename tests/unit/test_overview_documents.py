@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from db.fields import BadMessage
-from db.overview import (
+from db.files.fields import BadMessage
+from db.look.overview import (
     Checked,
     Eta,
     Happened,

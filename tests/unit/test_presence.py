@@ -11,9 +11,9 @@ from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Ledger
 from db.errors import UnknownWorker, WrongToken
-from db.models import Attempt, Worker
-from db.presence import NOTE_SECONDS, Presence
 from db.states import Ending, EventKind, Outcome
+from db.store.models import Attempt, Worker
+from db.work.presence import NOTE_SECONDS, Presence
 from jobs.identity import Identity, equipment_of
 from jobs.in_process import InProcessPool
 from jobs.run import Run
@@ -71,7 +71,7 @@ def test_a_server_notes_each_worker_every_30_seconds(
     ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.presence.time.monotonic", lambda: now)
+    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
     leases = campaign.lease("a", 1, HOUR)
     forget(ledger)
     now += NOTE_SECONDS - 1
@@ -89,8 +89,8 @@ def test_the_memory_of_who_was_seen_is_bounded(
     ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.presence.time.monotonic", lambda: now)
-    monkeypatch.setattr("db.presence.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
+    monkeypatch.setattr("db.work.presence.MOST_REMEMBERED", 3)
     presence = Presence()
     with ledger.database.writing() as connection:
         for number in range(20):

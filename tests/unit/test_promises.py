@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from db import Campaign, Export, Ledger, Promise, joined, models, read_export
+from db import Campaign, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
-from db.exports import FORMAT, WITH_PROMISE
-from db.models import Event, Result, Voter
-from db.promise import Voters, document, in_words, joined_promise
+from db.files.exports import FORMAT, WITH_PROMISE
+from db.files.promise import Voters, document, in_words, joined_promise
 from db.states import EventKind, Role
+from db.store import models
+from db.store.models import Event, Result, Voter
 from jobs import exchange
 from jobs.run import result as result_of
 from langford.errors import Incomplete

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
-from db import Campaign, Ledger, pruning
-from db import voters as voters_of
+from db import Campaign, Ledger
 from db.errors import TooManyWorkers, UnknownWorker
-from db.models import Voter, Worker
 from db.states import Ending, Role
-from db.tokens import digest
+from db.store.models import Voter, Worker
+from db.trust import voters as voters_of
+from db.work import pruning
+from db.work.tokens import digest
 from jobs.farm import server
 from tests.asgi import Client
 from tests.campaigns import HOUR, NAME, delivery, forged, new_campaign, true_deliveries

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text, update
 
-from db import Campaign, Export, Ledger, Replication, acceptance
+from db import Campaign, Export, Ledger, Replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
-from db.lottery import CONTESTED, FEWEST_VALID
-from db.models import Result, Voter, Witness
 from db.states import EventKind, Role
+from db.store.models import Result, Voter, Witness
+from db.trust import acceptance
+from db.trust.draw import CONTESTED, FEWEST_VALID
 from langford.result import Evaluation, PartialResult
 from tests.campaigns import (
     HOUR,

@@ -13,8 +13,10 @@ from threading import Barrier
 import pytest
 from sqlalchemy import Connection, text
 
-from db import Campaign, Ledger, acceptance, replication, turns
+from db import Campaign, Ledger
 from db.errors import LedgerBusy, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.trust import acceptance, witnesses
+from db.work import turns
 from tests.campaigns import HOUR, NAME, TASKS, TRUE, delivery, events, finish, forged, new_campaign, true_deliveries
 from tests.databases import fresh_database
 
@@ -43,7 +45,7 @@ def settled_again(campaign: Campaign) -> bool:
     query = text("SELECT task_index, voter_id, confirmed_by, doubt, lot, value FROM result ORDER BY task_index")
     with campaign.database.writing() as connection:
         before = connection.execute(query).all()
-        replication.settle(connection, campaign.campaign_id, range(TASKS))
+        witnesses.settle(connection, campaign.campaign_id, range(TASKS))
         return connection.execute(query).all() == before
 
 

@@ -22,10 +22,10 @@ from pypdf import PdfReader
 from sqlalchemy import update
 
 from db import Campaign, Equipment, Export, Ledger, read_export
-from db.history import OUTCOMES, Attempts, History, Results
-from db.models import Attempt, Worker
+from db.look.history import OUTCOMES, Attempts, History, Results
 from db.records import Computation, Machine
 from db.states import Outcome
+from db.store.models import Attempt, Worker
 from docs.scripts import fetched
 from jobs import exchange
 from jobs.report import evidence, html, pdf, svg

@@ -11,11 +11,12 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect, text
 
-from db import Database, Ledger, creation, views
+from db import Database, Ledger
 from db.errors import WrongSchema
-from db.models import Base
-from db.schema import MIGRATIONS, SCHEMA
-from db.upgrading import upgrade
+from db.store import creation, views
+from db.store.models import Base
+from db.store.schema import MIGRATIONS, SCHEMA
+from db.store.upgrading import upgrade
 from jobs.run import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database

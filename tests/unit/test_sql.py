@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from db import Campaign, Database, Delivery, Export, Ledger, Promise, copying, events, notices
+from db import Campaign, Database, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
-from db.events import EventReader, LatestEvents
-from db.leases import COPY_SECONDS
-from db.leasing import LeasedTasks
-from db.models import Worker
+from db.leased_tasks import LeasedTasks
+from db.look import events, notices
+from db.look.events import EventReader, LatestEvents
 from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
+from db.store import copying
+from db.store.models import Worker
+from db.work.leases import COPY_SECONDS
 from langford.result import Evaluation
 from tests.campaigns import (
     GOLDEN,

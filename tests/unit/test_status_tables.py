@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from db.overview import Happened, Overview, Presence, Warned, WarningKind
+from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
 from langford.cli.columns import Column, table
 from langford.cli.overviews import line_of, lines_of
 from tests.unit.test_overview_documents import OVERVIEW, WORKER

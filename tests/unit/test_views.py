@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import insert, text
 
 from db import Database
-from db.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
-from db.views import VIEWS
+from db.store.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
+from db.store.views import VIEWS
 from tests.databases import fresh_database
 
 START = 1_800_000_000.0

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.lottery import CONTESTED, DRAWN, FEWEST_VALID, Lottery, fresh_secret
 from db.states import Doubt, VoterKind
-from db.votes import MOST_VOTES, Vote, rule, strength
+from db.trust.draw import CONTESTED, DRAWN, FEWEST_VALID, Lottery, fresh_secret
+from db.trust.votes import MOST_VOTES, Vote, rule, strength
 
 
 def vote(number: int, value: str, host: str = "", token: str = "", kind: VoterKind = VoterKind.WORKER) -> Vote:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from db.overview import Overview, Watch, watch
+from db.look.overview import Overview, Watch, shared
 from tests.unit.test_overview_documents import OVERVIEW
 
 
@@ -43,7 +43,7 @@ def test_one_asks_for_all() -> None:
 
 
 def test_it_is_asked_seldom_and_the_more_seldom_the_longer_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "FRESH_SECONDS", 0.2)
+    monkeypatch.setattr(shared, "FRESH_SECONDS", 0.2)
     for seconds, pause in ((0.0, 0.2), (0.05, 1.0)):
         slow = Slow(seconds)
         watched = Watch(slow)
@@ -56,8 +56,8 @@ def test_it_is_asked_seldom_and_the_more_seldom_the_longer_it_takes(monkeypatch:
 
 
 def test_nobody_waits_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(watch, "SHARE", 1e9)
+    monkeypatch.setattr(shared, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(shared, "SHARE", 1e9)
     slow = Slow(0.0)
     watched = Watch(slow)
     watched.overview()

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from db import Campaign, Ledger, notices
-from db.overview import Overview
+from db import Campaign, Ledger
+from db.look import notices
+from db.look.overview import Overview
 from db.records import EventRecord
 from db.states import EventKind, NoticeKind
 from jobs.farm import lines, log

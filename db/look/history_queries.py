@@ -1,0 +1,161 @@
+"""Reads the whole history of a campaign at once, from a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, func, select
+
+from db.look.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
+from db.records import CampaignRecord, Equipment
+from db.states import EventKind, VoterKind
+from db.store.dialects import Now
+from db.store.models import Attempt, Event, Result, Voter, Witness, Worker
+from db.trust import waiting
+from db.work.computations import IMPORTED
+
+MOST_EVENTS = 1_000
+
+
+def history(connection: Connection, campaign: CampaignRecord, where: str) -> History:
+    """The history of a campaign; results of which an import says no times are no attempts of it.
+
+    Args:
+        where: the ledger, fit to be shown.
+    """
+    campaign_id = campaign.campaign_id
+    workers = _workers(connection, campaign_id)
+    positions = {worker.worker_id: place for place, worker in enumerate(workers)}
+    results = connection.execute(
+        select(
+            Result.task_index,
+            Result.attempt_id,
+            Result.seconds,
+            Result.accepted,
+            Result.provenance,
+            Result.confirmed_by.is_not(None),
+        )
+        .where(Result.campaign_id == campaign_id)
+        .order_by(Result.task_index)
+    ).all()
+    further = connection.execute(
+        select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == campaign_id)
+    ).all()
+    attempts = connection.execute(
+        select(
+            Attempt.id,
+            Attempt.task_index,
+            Attempt.worker_id,
+            Attempt.granted,
+            Attempt.began,
+            Attempt.ended,
+            Attempt.outcome,
+            Attempt.steps.is_not(None),
+        )
+        .where(Attempt.campaign_id == campaign_id)
+        .order_by(Attempt.id)
+    ).all()
+    seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
+    own = [row for row in attempts if row.worker_id in positions]
+    workers_of = {row.id: positions[row.worker_id] for row in own}
+    elsewhere = {worker.worker_id for worker in workers if worker.is_imported}
+    ended_elsewhere = {row.id: row.ended for row in own if row.worker_id in elsewhere}
+    sources = {source: place for place, source in enumerate(dict.fromkeys(row.provenance for row in results))}
+    counts = connection.execute(
+        select(Event.kind, func.count()).where(Event.campaign_id == campaign_id).group_by(Event.kind)
+    ).all()
+    return History(
+        name=campaign.name,
+        uuid=campaign.uuid,
+        key=campaign.key,
+        tasks=campaign.tasks,
+        created=campaign.created,
+        now=float(connection.scalar(select(Now())) or 0.0),
+        source=where,
+        results=_results(results, sources, workers_of, ended_elsewhere),
+        sources=tuple(sources),
+        attempts=_attempts(own, positions, seconds) if own else None,
+        workers=tuple(workers) if own else None,
+        events=tuple(_events(connection, campaign_id)),
+        event_counts={row[0]: row[1] for row in counts},
+        conflicts=tuple(sorted(waiting.in_conflict(connection, campaign_id))),
+    )
+
+
+def _results(
+    rows: Sequence[Row[*tuple[Any, ...]]],
+    sources: Mapping[str, int],
+    workers: Mapping[int, int],
+    elsewhere: Mapping[int, float],
+) -> Results:
+    return Results(
+        task=np.array([row[0] for row in rows], dtype=np.int64),
+        seconds=np.array([row[2] for row in rows], dtype=np.float64),
+        # A result of an import was accepted when the file was read, which says nothing of its computing.
+        accepted=np.array(
+            [elsewhere.get(row[1], row[3]) if row[1] in workers else np.nan for row in rows], dtype=np.float64
+        ),
+        source=np.array([sources[row[4]] for row in rows], dtype=np.int64),
+        confirmed=np.array([row[5] for row in rows], dtype=np.bool_),
+        worker=np.array([workers.get(row[1], -1) for row in rows], dtype=np.int64),
+    )
+
+
+def _attempts(
+    rows: Sequence[Row[*tuple[Any, ...]]], workers: Mapping[str, int], seconds: Mapping[int, float]
+) -> Attempts:
+    outcomes = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+    return Attempts(
+        task=np.array([row[1] for row in rows], dtype=np.int64),
+        worker=np.array([workers[row[2]] for row in rows], dtype=np.int64),
+        # None becomes nan.
+        granted=np.array([row[3] for row in rows], dtype=np.float64),
+        began=np.array([row[4] for row in rows], dtype=np.float64),
+        ended=np.array([row[5] for row in rows], dtype=np.float64),
+        outcome=np.array([outcomes[row[6]] for row in rows], dtype=np.int64),
+        seconds=np.array([seconds.get(row[0], np.nan) for row in rows], dtype=np.float64),
+        stepped=np.array([row[7] for row in rows], dtype=np.bool_),
+    )
+
+
+def _workers(connection: Connection, campaign_id: int) -> list[PastWorker]:
+    """The workers with attempts at a campaign, but for those that stand for a file as a whole."""
+    taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == campaign_id)
+    rows = connection.execute(
+        select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)
+        .outerjoin(Voter, Voter.id == Worker.voter_id)
+        .where(Worker.id.in_(taken))
+        .order_by(Worker.started, Worker.id)
+    ).all()
+    return [
+        PastWorker(
+            worker_id=row.id,
+            host=row.host,
+            device_kind=row.device_kind,
+            device_model=row.device_model,
+            cores=row.cores,
+            processes=row.processes,
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            kernels=row.kernels,
+            started=row.started,
+            last_seen=row.last_seen,
+            ended=row.ended,
+            ending=row.ending,
+            distrusted=row.distrusted,
+            is_imported=row.process == IMPORTED,
+        )
+        for row in rows
+        if row.voter_kind != VoterKind.IMPORT or row.process == IMPORTED
+    ]
+
+
+def _events(connection: Connection, campaign_id: int) -> Iterator[PastEvent]:
+    rows = connection.execute(
+        select(Event.at, Event.kind, Event.task_index, Event.detail)
+        .where(Event.campaign_id == campaign_id, Event.kind != EventKind.CONFIRMED)
+        .order_by(Event.id)
+        .limit(MOST_EVENTS)
+    )
+    return (PastEvent(*row) for row in rows)

@@ -1,0 +1,219 @@
+"""The workers of a campaign: what a ledger knows of each of them.
+
+One start of a worker serves one campaign: it belongs to those of its first attempt and of its last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    Row,
+    ScalarSelect,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+
+from db.files.fields import LONGEST_SECONDS, SHORTEST_SECONDS
+from db.look.overview.figures import FEWEST_RESULTS, Arrival
+from db.states import Outcome, TaskState
+from db.store.models import Attempt, Result, Task, Voter, Worker
+from db.work.transitions import CAMPAIGN
+
+SEEN_SECONDS = 120.0
+"""How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
+LAST_RESULTS = 20
+"""Of a worker, which show how fast its device is."""
+MOST_SEEN, MOST_COMPARED = 100_000, 1_000
+"""Workers whose results are asked for, and whose speed is."""
+SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running attempt.
+
+    Attributes:
+        task: what it evaluates.
+        worker: whose it is.
+        work: of its task.
+        again: whether its task is done, and it evaluates it again.
+        granted: when.
+        has_begun: whether its worker told steps of it.
+        seconds: how long its lease lasts after a renewal.
+    """
+
+    task: int
+    worker: str
+    work: float
+    again: bool
+    granted: float
+    has_begun: bool
+    seconds: float
+
+
+def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
+    """The campaign of a worker's attempt that comes first in an order."""
+    return (
+        select(Attempt.campaign_id)
+        .where(Attempt.worker_id == Worker.id)
+        .order_by(order)
+        .limit(1)
+        .correlate(Worker)
+        .scalar_subquery()
+    )
+
+
+OF_CAMPAIGN: ColumnElement[bool] = or_(
+    _campaign_of(Attempt.ended) == CAMPAIGN, _campaign_of(Attempt.ended.desc()) == CAMPAIGN
+)
+"""Whether a worker belongs to the campaign."""
+
+
+def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
+    ended = Attempt.worker_id == Worker.id, Attempt.ended.is_not(None)
+    return select(value).where(*ended).correlate(Worker).scalar_subquery()
+
+
+_WORKERS = (
+    select(
+        Worker.__table__,
+        Voter.kind,
+        Voter.distrusted,
+        _of_worker(func.count()).label("attempts"),
+        _of_worker(func.max(Attempt.ended)).label("last_ended"),
+    )
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .where(OF_CAMPAIGN)
+)
+
+
+def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
+    """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
+    return list(connection.execute(_WORKERS, {"campaign": campaign_id}).all())
+
+
+# Not by the campaign: SQLite would read all its attempts.
+_RUNNING = (
+    select(
+        Attempt.campaign_id,
+        Attempt.task_index,
+        Attempt.worker_id,
+        Task.work,
+        Task.state,
+        Attempt.granted,
+        Attempt.steps,
+        Attempt.seconds,
+    )
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(Attempt.ended.is_(None), Attempt.deadline > 0)
+)
+
+
+def running(connection: Connection, campaign_id: int) -> list[Running]:
+    """The running attempts of a campaign."""
+    return [
+        Running(
+            row.task_index,
+            row.worker_id,
+            row.work,
+            row.state == TaskState.DONE,
+            row.granted,
+            row.steps is not None,
+            row.seconds or 0.0,
+        )
+        for row in connection.execute(_RUNNING).all()
+        if row.campaign_id == campaign_id
+    ]
+
+
+# First the workers that were seen since: the limit keeps it so.  Else SQLite would read all attempts.
+_seen = (
+    select(Worker.id)
+    .where(Worker.last_seen > SINCE - SEEN_SECONDS)
+    .order_by(Worker.last_seen.desc())
+    .limit(MOST_SEEN)
+    .subquery()
+)
+_ARRIVALS = (
+    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work)
+    .select_from(_seen)
+    .join(Attempt, Attempt.worker_id == _seen.c.id)
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(
+        Attempt.ended > SINCE,
+        # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
+        or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
+    )
+)
+
+
+def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
+    """The results of a campaign that arrived after a time."""
+    rows = connection.execute(_ARRIVALS, {"since": since}).all()
+    return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
+
+
+# Of each worker by itself: joined to all attempts, Postgres would read them all.
+_last = (
+    select(Attempt.campaign_id, Attempt.task_index, Attempt.id)
+    .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
+    .order_by(Attempt.ended.desc())
+    .limit(LAST_RESULTS)
+    .correlate(Worker)
+    .subquery()
+)
+_PACE = (
+    select(case((func.count() >= FEWEST_RESULTS, func.sum(Task.work) / func.sum(Result.seconds))))
+    .select_from(_last)
+    .join(Task, and_(Task.campaign_id == _last.c.campaign_id, Task.task_index == _last.c.task_index))
+    .join(Result, and_(Result.campaign_id == _last.c.campaign_id, Result.task_index == _last.c.task_index))
+    .where(
+        _last.c.campaign_id == CAMPAIGN,
+        Result.attempt_id == _last.c.id,
+        # Ledgers of earlier versions have every time that a worker has said.
+        Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+    )
+    .correlate(Worker)
+    .scalar_subquery()
+)
+_PACES = (
+    select(Worker.id, _PACE.label("pace"))
+    .where(Worker.last_seen > SINCE)
+    .order_by(Worker.last_seen.desc())
+    .limit(MOST_COMPARED)
+)
+
+
+def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
+    """Work per second of computing of the last results of each worker that was seen after a time."""
+    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
+    return {row.id: row.pace for row in rows if row.pace is not None}
+
+
+_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
+# The index of workers has all that is asked: no row of an attempt is read.
+_NOT_DONE = (
+    select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
+    .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .group_by(Attempt.worker_id, Attempt.outcome)
+)
+
+
+def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]:
+    """(worker, outcome, number, seconds) of the ended attempts of some workers that are not done.
+
+    The seconds are those from the start of computing, or else from the grant, to the end.
+    """
+    rows: Sequence[Any] = connection.execute(_NOT_DONE).all()
+    return [row for row in rows if row.worker_id in workers]

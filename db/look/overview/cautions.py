@@ -1,0 +1,136 @@
+"""What an operator should look at, in words that say what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
+
+NAMED = 8
+"""Workers or tasks that a warning names at most."""
+SLOW = 0.6
+"""Of the median of its peers: a device that is slower is one to look at."""
+LEAST_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
+"""A disk with less is nearly full, or with less than what the tasks that are left will take."""
+
+
+def cautions(
+    name: str,
+    tasks: Parts,
+    workers: Sequence[WorkerView],
+    checked: Checked,
+    conflicts: Sequence[int],
+    without_voter: int,
+    folders: Mapping[str, Path],
+) -> tuple[Warned, ...]:
+    """The warnings about a campaign.
+
+    Args:
+        name: of the campaign.
+        tasks: their numbers.
+        workers: all of them.
+        checked: how far results are checked.
+        conflicts: the tasks whose results disagree.
+        without_voter: rechecks that none of the workers that are present may make.
+        folders: on the disks to look at, by what is kept there: "the ledger".
+    """
+    return (
+        *_about_results(name, tasks, conflicts),
+        *_about_workers(name, tasks, workers, without_voter),
+        *_about_disks(folders, tasks.total - tasks.done),
+    )
+
+
+def _about_results(name: str, tasks: Parts, conflicts: Sequence[int]) -> Iterator[Warned]:
+    if conflicts:
+        yield Warned(
+            WarningKind.CONFLICT,
+            f"{_number(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
+            f"workers of other hosts vote on them, or `langford verify {name} --waiting` decides",
+        )
+    if tasks.set_aside:
+        yield Warned(
+            WarningKind.SET_ASIDE,
+            f"{_number(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
+            f"`langford tasks {name} --state set-aside` shows them, `langford retry {name}` tries again",
+        )
+
+
+def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], without_voter: int) -> Iterator[Warned]:
+    by_state = {state: [worker for worker in workers if worker.state is state] for state in Presence}
+    present = by_state[Presence.WORKING] + by_state[Presence.IDLE]
+    left = int(tasks.ready + tasks.leased + tasks.recheck)
+    if distrusted := by_state[Presence.DISTRUSTED]:
+        yield Warned(
+            WarningKind.DISTRUSTED,
+            f"others found results of {_named(distrusted)} wrong: no more tasks go there, and all its results are "
+            "evaluated again; check the memory and the GPU of that machine, and its version of langford",
+        )
+    if silent := by_state[Presence.SILENT]:
+        held = sum(worker.leased for worker in silent)
+        tasks_held = f", with {_number(held, 'task', 'tasks')}" if held else ""
+        yield Warned(
+            WarningKind.SILENT_WORKER,
+            f"{_named(silent)} {'is' if len(silent) == 1 else 'are'} silent{tasks_held}: others get what a worker "
+            f"holds when its lease is over, or at once after `langford release {name} --worker "
+            f"{silent[0].worker_id}`",
+        )
+    for worker in present:
+        if worker.against_peers is not None and worker.against_peers < SLOW:
+            yield Warned(
+                WarningKind.SLOW_DEVICE,
+                f"{_named([worker])} computes at {worker.against_peers:.0%} of the speed of other workers with "
+                f"{worker.device_model or worker.device_kind}: look at its clock and heat, and at what else runs "
+                "there",
+            )
+    if without_voter:
+        yield Warned(
+            WarningKind.RECHECK_WITHOUT_SECOND_WORKER,
+            f"{_number(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that "
+            "is here may do it: start one on another host, with another token if it uses a server "
+            f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
+        )
+    if left and not present:
+        yield Warned(
+            WarningKind.NO_WORKERS,
+            f"nobody works, and {_number(left, 'task is', 'tasks are')} left: start workers, `langford run` on "
+            "this ledger or `langford work` with a server",
+        )
+
+
+def _about_disks(folders: Mapping[str, Path], tasks_left: float) -> Iterator[Warned]:
+    disks: dict[int, tuple[str, Path]] = {}
+    for what, folder in folders.items():
+        with suppress(OSError):
+            disks.setdefault(folder.stat().st_dev, (what, folder))
+    for what, folder in disks.values():
+        free = shutil.disk_usage(folder).free
+        if free < max(LEAST_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
+            # Not which folder: readers of a server need not know.
+            yield Warned(
+                WarningKind.DISK_NEARLY_FULL,
+                f"the disk of {what} has {free / 2**20:,.0f} MiB left: make room; a full disk stops all work, and "
+                "loses nothing that is committed",
+            )
+
+
+def _number(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _some(values: Sequence[object]) -> str:
+    more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
+    return ", ".join(map(str, values[:NAMED])) + more
+
+
+def _named(workers: Sequence[WorkerView]) -> str:
+    """Workers in words: their hosts and ids, and where their logs are."""
+    return _some(
+        [
+            f"{worker.worker_id} on {worker.host}" + (f" (SLURM {worker.slurm})" if worker.slurm else "")
+            for worker in workers
+        ]
+    )

@@ -1,0 +1,51 @@
+"""The count of a finished campaign, merged once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from db.records import CampaignRecord
+from db.trust import merging
+from db.work import queries
+from langford.errors import LangfordError
+from langford.methods import Plan, merge
+from langford.reference import published
+
+MOST_TASKS = 150_000
+"""Merged within a second; of more, `langford result` merges them."""
+
+
+class MergedCount:
+    """The count of a campaign, kept until another result arrives."""
+
+    def __init__(self) -> None:
+        self._known: tuple[float, int | None] | None = None
+
+    def get(
+        self, connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
+    ) -> tuple[int | None, bool | None]:
+        """(count, whether it is the published one) of a campaign that is done.
+
+        Both are None when it cannot be merged or takes long; the second when nothing is published.
+
+        Args:
+            plan: of the campaign.
+            last: when its last attempt ended.
+        """
+        if self._known is None or self._known[0] != last:
+            self._known = last, _merged(connection, campaign, plan)
+        count = self._known[1]
+        known = published(campaign.key.problem)
+        return count, None if count is None or known is None else count == known
+
+
+def _merged(connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
+    if campaign.tasks > MOST_TASKS:
+        return None
+    try:
+        merging.require_trust(connection, campaign)
+        return merge(plan(), queries.results(connection, campaign.campaign_id)).published
+    except LangfordError:
+        return None

@@ -1,0 +1,224 @@
+"""An overview, from the questions that the other modules ask."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
+from db.look.overview.attendance import Running
+from db.look.overview.counting import MergedCount
+from db.look.overview.records import (
+    Eta,
+    Happened,
+    Overview,
+    Parts,
+    Presence,
+    Speed,
+)
+from db.records import CampaignRecord, Standing
+from db.states import Outcome, TaskState, VoterKind
+from db.store.dialects import Now
+from db.store.models import Campaign, Event
+from db.trust import waiting
+from db.work import queries
+from db.work.transitions import CAMPAIGN
+from langford.methods import METHODS, Plan
+
+EVENTS = 50
+MOST_WORKERS = 500
+"""Workers that an overview names; those that are present come first."""
+
+
+_NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
+
+
+def overview(
+    connection: Connection,
+    campaign: CampaignRecord,
+    folders: Mapping[str, Path],
+    plan: Callable[[], Plan],
+    merged: MergedCount,
+    with_timeline: bool = True,
+) -> Overview:
+    """The overview of a campaign now.
+
+    Args:
+        connection: a transaction that sees one state of the database.
+        campaign: the campaign.
+        folders: on the disks to look at, by what is kept there.
+        plan: of the campaign.
+        merged: its count, when all is done.
+        with_timeline: whether the timeline is looked up; else it is empty.
+    """
+    campaign_id = campaign.campaign_id
+    known = connection.execute(_NOW, {"campaign": campaign_id}).one()
+    now, campaign = known.now, replace(campaign, name=known.name)
+    standing = queries.standing(connection, campaign)
+    everybody = attendance.workers(connection, campaign_id)
+    workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
+    running = attendance.running(connection, campaign_id)
+    not_done = attendance.not_done(connection, {row.id for row in everybody})
+    conflicts = waiting.in_conflict(connection, campaign_id)
+    rechecks = waiting.tasks(connection, campaign_id) if standing.rechecks else []
+    tasks, work = _parts(connection, campaign, standing, rechecks)
+    is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
+
+    held = Counter(attempt.worker for attempt in running)
+    lease_seconds = {attempt.worker: attempt.seconds for attempt in running}
+    presence = {
+        row.id: worker_views.presence(row, now, held[row.id], lease_seconds.get(row.id, 0.0)) for row in workers
+    }
+    present = [row for row in workers if presence[row.id] in (Presence.WORKING, Presence.IDLE)]
+    seconds, arrived = 0.0, list[figures.Arrival]()
+    if present and not is_finished:
+        since = min(row.started for row in present)
+        seconds, arrived = figures.arrivals_of_late(
+            now, since, lambda after: attendance.arrivals(connection, campaign_id, after)
+        )
+    pace = figures.pace_of(now, seconds, arrived)
+    paces = attendance.paces(connection, campaign_id, now - worker_views.GONE_SECONDS) if present else {}
+    eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
+    shown = worker_views.views(workers, presence, held, not_done, arrived, seconds, paces)
+    begun = min((row.started for row in workers), default=None)
+    last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
+    until = last if is_finished else now
+    done_work = work.done * campaign.work
+    average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
+    checked = rechecking.checked(connection, campaign, conflicts)
+    rechecked_now = {attempt.task for attempt in running if attempt.again}
+    without_voter = rechecking.without_voter(
+        connection,
+        campaign_id,
+        [task for task in rechecks if task not in rechecked_now],
+        {row.voter_id for row in present if row.voter_id is not None},
+    )
+    count, agrees = merged.get(connection, campaign, plan, last) if is_finished else (None, None)
+    return Overview(
+        campaign=campaign.name,
+        uuid=campaign.uuid,
+        problem=campaign.key.problem.name,
+        method=campaign.key.method,
+        depth=campaign.key.depth,
+        seed=campaign.key.seed,
+        created=campaign.created,
+        finished=last if is_finished else None,
+        now=now,
+        tasks=tasks,
+        work=work,
+        speed=Speed(
+            None if pace is None else pace.work,
+            average,
+            None if pace is None else 60 * pace.results,
+            METHODS[campaign.key.method].unit,
+            None if pace is None else pace.seconds,
+        ),
+        eta=eta,
+        workers=tuple(shown[:MOST_WORKERS]),
+        workers_left_out=len(shown[MOST_WORKERS:]),
+        warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
+        timeline=tuple(
+            timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else ()
+        ),
+        events=_events(connection, campaign_id),
+        attempts=_attempts(everybody, not_done, len(running)),
+        checked=checked,
+        count=count,
+        agrees=agrees,
+    )
+
+
+def _parts(
+    connection: Connection, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
+) -> tuple[Parts, Parts]:
+    """Numbers of tasks, and shares of the work, by state."""
+    again = sum(queries.work(connection, campaign.campaign_id, rechecks).values()) if rechecks else 0.0
+    tasks, work = standing.tasks, standing.work
+    whole = campaign.work or 1.0
+    done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
+    return (
+        Parts(
+            campaign.tasks,
+            tasks.get(TaskState.DONE, 0),
+            tasks.get(TaskState.LEASED, 0),
+            tasks.get(TaskState.READY, 0),
+            tasks.get(TaskState.SET_ASIDE, 0),
+            len(rechecks),
+        ),
+        Parts(
+            1.0,
+            done,
+            work.get(TaskState.LEASED, 0.0) / whole,
+            work.get(TaskState.READY, 0.0) / whole,
+            work.get(TaskState.SET_ASIDE, 0.0) / whole,
+            again / whole,
+        ),
+    )
+
+
+def _eta(
+    now: float,
+    campaign: CampaignRecord,
+    tasks: Parts,
+    work: Parts,
+    running: Sequence[Running],
+    workers: Sequence[Row[Any]],
+    pace: figures.Pace | None,
+    paces: Mapping[str, float],
+) -> Eta | None:
+    """When the campaign will be done, see :mod:`db.look.overview.figures`."""
+    if not (tasks.ready + tasks.leased + tasks.recheck):
+        return None  # what is left needs an operator
+    done_by_task: dict[int, float] = {}
+    left_by_task: dict[int, float] = {}
+    by_worker = {row.id: row for row in workers}
+    for attempt in running:
+        speed, worker = paces.get(attempt.worker), by_worker.get(attempt.worker)
+        if speed is None or worker is None:
+            continue
+        done = _done(now, attempt, worker, speed)
+        done_by_task[attempt.task] = max(done, done_by_task.get(attempt.task, 0.0))
+        seconds_left = (attempt.work - done) / speed
+        left_by_task[attempt.task] = min(seconds_left, left_by_task.get(attempt.task, seconds_left))
+    remaining = (work.ready + work.leased + work.recheck) * campaign.work - sum(done_by_task.values())
+    return figures.eta_of(now, max(0.0, remaining), max(left_by_task.values(), default=0.0), pace)
+
+
+def _done(now: float, attempt: Running, worker: Row[Any], speed: float) -> float:
+    """The work that a running attempt has probably done.
+
+    A worker with one process began it when its last result was ready.  With more, on average half of it is done.
+    """
+    if not attempt.has_begun:
+        return 0.0
+    began = attempt.granted
+    if worker.processes == 1 and worker.last_ended is not None:
+        began = max(began, worker.last_ended)
+    most = attempt.work if worker.processes == 1 else attempt.work / 2
+    return min(most, speed * (now - began))
+
+
+_EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
+
+
+def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
+    rows = connection.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS), {"campaign": campaign_id})
+    return tuple(
+        Happened(row.at, row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}")
+        for row in rows
+    )
+
+
+def _attempts(everybody: Sequence[Row[Any]], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
+    """Numbers of attempts by outcome."""
+    numbers: Counter[str] = Counter()
+    for row in not_done:
+        numbers[row.outcome] += row.attempts
+    numbers[Outcome.DONE] = sum(row.attempts for row in everybody) - numbers.total()
+    numbers["running"] = running
+    return {outcome: number for outcome, number in sorted(numbers.items()) if number}

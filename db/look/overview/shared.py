@@ -1,0 +1,54 @@
+"""What many look at: asked from the ledger seldom enough to cost little."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+from db.look.overview.records import Overview
+
+FRESH_SECONDS = 2.0
+SHARE = 0.05
+"""Of the time, at most, in which the same is asked from the ledger."""
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """An answer of the ledger for all who ask.  Threads may share it."""
+
+    def __init__(self, ask: Callable[[], T]) -> None:
+        """``ask``: asks the ledger; it is called once at a time."""
+        self._ask = ask
+        self._lock = Lock()
+        self._known: T | None = None
+        self._due = 0.0
+
+    def newest(self) -> T:
+        """The answer, some seconds old: 2, or as many as keep the ledger free for most of the time.
+
+        While one thread asks the ledger, the others do not wait for it, but for the first time.
+        """
+        known = self._known
+        if known is not None and (time.monotonic() < self._due or not self._lock.acquire(blocking=False)):
+            return known
+        if known is None:
+            self._lock.acquire()
+        try:
+            if self._known is None or time.monotonic() >= self._due:
+                start = time.monotonic()
+                self._known = self._ask()
+                end = time.monotonic()
+                self._due = end + max(FRESH_SECONDS, (end - start) / SHARE)
+            return self._known
+        finally:
+            self._lock.release()
+
+
+class Watch(Shared[Overview]):
+    """The overview of one campaign, see :meth:`db.Campaign.overview`."""
+
+    def overview(self) -> Overview:
+        """The overview, some seconds old."""
+        return self.newest()

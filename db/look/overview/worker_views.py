@@ -1,0 +1,103 @@
+"""The workers of a campaign as an overview shows them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from db.look.overview import figures
+from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
+from db.records import Equipment
+from db.states import Outcome
+
+SILENT_SECONDS = 150.0
+"""A worker asks for something at least every minute, or when half of its lease is over."""
+GONE_SECONDS = 3600.0
+"""After which nobody waits for a silent worker without leases."""
+DELIVERED = {Outcome.DONE, Outcome.SUPERSEDED}
+LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
+
+
+def presence(worker: Row[Any], now: float, held: int, lease_seconds: float) -> Presence:
+    """What a worker does that holds some tasks, whose leases last for ``lease_seconds``."""
+    if worker.distrusted is not None:
+        return Presence.DISTRUSTED
+    if worker.ended is not None and not held:
+        return Presence.ENDED
+    silence = now - _last_seen(worker)
+    if silence <= max(SILENT_SECONDS, lease_seconds / 2):
+        return Presence.WORKING if held else Presence.IDLE
+    return Presence.SILENT if held or silence <= GONE_SECONDS else Presence.ENDED
+
+
+def _last_seen(worker: Row[Any]) -> float:
+    """When a worker last asked for something; in ledgers of earlier versions, when its last attempt ended."""
+    return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
+
+
+def views(
+    workers: Sequence[Row[Any]],
+    states: Mapping[str, Presence],
+    held: Mapping[str, int],
+    not_done: Sequence[Row[Any]],
+    arrived: Sequence[figures.Arrival],
+    seconds: float,
+    paces: Mapping[str, float],
+) -> list[WorkerView]:
+    """The workers as an overview shows them: those that are present first, then those that left last.
+
+    Args:
+        workers: see :func:`db.look.overview.attendance.workers`.
+        states: what they do.
+        held: how many tasks they hold.
+        not_done: see :func:`db.look.overview.attendance.not_done`.
+        arrived: results of late.
+        seconds: in which they arrived.
+        paces: see :func:`db.look.overview.attendance.paces`.
+    """
+    lost: dict[str, int] = defaultdict(int)
+    lost_seconds: dict[str, float] = defaultdict(float)
+    without_result: dict[str, int] = defaultdict(int)
+    for row in not_done:
+        if row.outcome not in DELIVERED:
+            without_result[row.worker_id] += row.attempts
+        if row.outcome in LOST:
+            lost[row.worker_id] += row.attempts
+            lost_seconds[row.worker_id] += row.seconds
+    work: dict[str, float] = defaultdict(float)
+    for arrival in arrived:
+        work[arrival.worker] += arrival.work
+    groups = {row.id: (row.device_kind, row.device_model) for row in workers}
+    ratios = figures.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
+    shown = [
+        WorkerView(
+            worker_id=row.id[:ID_LENGTH],
+            host=row.host,
+            process=row.process,
+            device_kind=row.device_kind,
+            device_model=row.device_model,
+            cores=row.cores,
+            processes=row.processes,
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            started=row.started,
+            last_seen=_last_seen(row),
+            state=states[row.id],
+            ending=row.ending,
+            leased=held.get(row.id, 0),
+            done=row.attempts - without_result[row.id],
+            speed=work[row.id] / seconds if row.id in work else None,
+            against_peers=ratios.get(row.id),
+            preempted=Preempted(lost[row.id], lost_seconds[row.id]),
+        )
+        for row in workers
+    ]
+    return sorted(shown, key=_importance)
+
+
+def _importance(worker: WorkerView) -> tuple[bool, float]:
+    if worker.state is Presence.ENDED:
+        return True, -worker.last_seen
+    return False, worker.started

@@ -1,0 +1,230 @@
+"""SQL of people on a connection that cannot write, and that gives up after a time.
+
+On SQLite the connection itself refuses everything but reading: other statements, PRAGMA and ATTACH, by an
+authorizer and by "query_only"; what a role that only reads may not see is null (:mod:`db.store.rights`).  On
+Postgres the transaction is read-only, the statement must be one that a cursor accepts, which is a single SELECT,
+VALUES or
+TABLE, and no function may be named that the database itself calls volatile: such functions may act outside of the
+transaction.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, CursorResult, Select, text
+from sqlalchemy.exc import DBAPIError
+
+from db.errors import LedgerError
+from db.store.database import Database
+from db.store.rights import HIDDEN
+
+SECONDS = 60.0
+"""How long a question may take, unless somebody gives it more."""
+BATCH = 2_000
+TICKS = 20_000
+"""Instructions of SQLite's machine between two looks at the clock."""
+READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+ACTING = {"load_extension", "fts3_tokenizer", "writefile", "edit"}
+"""Functions of SQLite that do more than compute, where they are compiled in."""
+LONGEST_VALUE, LONGEST_PATTERN = 16 * 2**20, 1_000
+"""Bytes of a value and of a pattern of LIKE, which the clock would not interrupt."""
+HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
+"""Functions that Postgres calls volatile, and that change nothing."""
+WORD = re.compile(r"[^\W\d][\w$]*")
+SPELLED = re.compile(r"u&\s*[\"']", re.IGNORECASE)
+TOO_SLOW = "57014"
+_VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolatile = 'v'")
+
+
+class BadQuery(LedgerError):
+    """A question that the ledger does not answer: it would change something, or is no SQL."""
+
+
+class QueryTooSlow(LedgerError):
+    """A question took longer than it may."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a ledger answers, read as far as somebody asks for it.
+
+    Attributes:
+        columns: their names.
+        rows: the rows, once.
+    """
+
+    columns: tuple[str, ...]
+    rows: Iterator[tuple[object, ...]]
+
+
+@contextmanager
+def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[Answer]:
+    """Ask one question in SQL.
+
+    Args:
+        seconds: how long it may take, the reading of its rows included.
+
+    Raises BadQuery, QueryTooSlow, or what says that the database cannot be used.
+    """
+    with answering(database, seconds) as connection:
+        if connection.dialect.name == "postgresql":
+            _require_no_acting_function(connection, sql)
+        options = {"stream_results": True, "no_parameters": True, "max_row_buffer": BATCH}
+        yield _answer(connection.execution_options(**options).exec_driver_sql(sql), seconds)
+
+
+@contextmanager
+def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS) -> Iterator[Answer]:
+    """Ask a question of this program, see :func:`ask_sql`."""
+    with answering(database, seconds) as connection:
+        options = {"stream_results": True, "max_row_buffer": BATCH}
+        yield _answer(connection.execution_options(**options).execute(query), seconds)
+
+
+@contextmanager
+def answering(database: Database, seconds: float) -> Iterator[Connection]:
+    """A transaction on a connection that cannot write, for so many seconds; raises as :func:`ask_sql`."""
+    options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
+    with database.reading(snapshot=True, options=options) as connection:
+        try:
+            with _limited(connection, seconds):
+                yield connection
+        except sqlite3.Warning as error:
+            raise _translated(error) from error
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise
+            raise _translated(error.orig or error) from error
+
+
+@contextmanager
+def _limited(connection: Connection, seconds: float) -> Iterator[None]:
+    if connection.dialect.name == "sqlite":
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        with _sqlite_reading(raw, seconds):
+            yield
+        return
+    connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, round(1000 * seconds))}")
+    yield
+
+
+@contextmanager
+def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Let a connection do nothing but read for a while."""
+    deadline = time.monotonic() + seconds
+    bounds = {
+        sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
+        sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LONGEST_PATTERN,
+        sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    }
+    before = {limit: raw.setlimit(limit, value) for limit, value in bounds.items()}
+    raw.execute("PRAGMA query_only = ON")
+    refused: list[object] = []
+    raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
+    raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
+    raw.set_authorizer(_authorized)
+    try:
+        yield
+    except DBAPIError as error:
+        # SQLite itself says only that the function failed.
+        if not refused:
+            raise
+        raise BadQuery(
+            f"exact_sum adds whole numbers in decimal text, and met {refused[0]!r:.40}: give it a column of such "
+            "numbers, or leave the other rows out with WHERE"
+        ) from error
+    finally:
+        raw.set_authorizer(None)
+        raw.set_progress_handler(None, 0)
+        raw.execute("PRAGMA query_only = OFF")
+        for limit, value in before.items():
+            raw.setlimit(limit, value)
+
+
+def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    """What SQLite asks while it prepares a statement: whether the statement may do this."""
+    if action == sqlite3.SQLITE_READ and (first, second) in HIDDEN:
+        return sqlite3.SQLITE_IGNORE  # it reads null
+    if action in READING or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in ACTING):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+class _ExactSum:
+    """The sum of integers in decimal text, as decimal text: SQLite's own sum would round it.
+
+    A value that is none is put into the list ``refused``.
+    """
+
+    def __init__(self, refused: list[object]) -> None:
+        self._sum: int | None = None
+        self._refused = refused
+
+    def step(self, value: object) -> None:
+        """Add a value; null adds nothing."""
+        if value is None:
+            return
+        try:
+            self._sum = (self._sum or 0) + int(str(value))
+        except ValueError:
+            self._refused.append(value)
+            raise
+
+    def finalize(self) -> str | None:
+        """The sum; null when there was no value."""
+        return None if self._sum is None else str(self._sum)
+
+
+def _require_no_acting_function(connection: Connection, sql: str) -> None:
+    """Raises BadQuery when the text names a function that may do more than compute.
+
+    It may stand anywhere, in a string or a comment too: so nothing hides in a way of writing that is not known
+    here.
+    """
+    if SPELLED.search(sql):
+        raise BadQuery("U& spells names and strings by numbers: write them plainly")
+    acting = set(connection.scalars(_VOLATILE)) - HARMLESS
+    written = {word.casefold() for word in WORD.findall(sql)}
+    named = sorted(
+        name
+        for name in acting
+        if (name.casefold() in written if WORD.fullmatch(name) else name.replace('"', '""') in sql)
+    )
+    if named:
+        raise BadQuery(
+            f"the question names {named[0]}, a function that may change something: leave it out, in text too"
+        )
+
+
+def _answer(result: CursorResult[Any], seconds: float) -> Answer:
+    if not result.returns_rows:
+        raise BadQuery("this is no question: give one SELECT")
+    return Answer(tuple(result.keys()), _rows(result, time.monotonic() + seconds))
+
+
+def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, ...]]:
+    for batch in result.partitions(BATCH):
+        # The limit of Postgres is for each batch.
+        if time.monotonic() > deadline:
+            raise QueryTooSlow(SLOW)
+        yield from map(tuple, batch)
+
+
+SLOW = "the question takes longer than it may: ask for less, or give it more time with --seconds"
+
+
+def _translated(error: BaseException) -> LedgerError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
+    state = getattr(error, "sqlstate", None)
+    if state == TOO_SLOW or reason == "interrupted":
+        return QueryTooSlow(SLOW)
+    return BadQuery(f"the ledger does not answer this ({reason}): a question is one SELECT, and changes nothing")

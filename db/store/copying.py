@@ -1,0 +1,99 @@
+"""Copy a whole ledger to another database, and prove that the copy is complete."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
+
+from db.errors import CopyFailed, LeasesRunning, NotEmpty
+from db.store.database import Database
+from db.store.dialects import advance_ids
+from db.store.models import Attempt, Base, Campaign, Ledger
+
+BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class CopiedTable:
+    """A table, equal on both sides.
+
+    Attributes:
+        name: of the table.
+        rows: how many it has.
+        checksum: SHA-256 over all rows by primary key, in hexadecimal digits.
+    """
+
+    name: str
+    rows: int
+    checksum: str
+
+
+def copy(source: str, target: str) -> list[CopiedTable]:
+    """Copy the ledger ``source`` into ``target``, a new or empty one, in one transaction.
+
+    Both are file names or database URLs; ids and times are kept.  Returns the tables.
+
+    Raises:
+        LeasesRunning: workers hold leases of the source.
+        NotEmpty: the target has campaigns.
+        CopyFailed: a copied table differs from its original; the target stays empty.
+        LedgerError: one of them cannot be opened.
+    """
+    with (
+        Database(source) as source_database,
+        Database(target, create=True) as target_database,
+        source_database.reading(snapshot=True) as reading,
+    ):
+        _require_quiet(reading, source_database.where)
+        with target_database.writing() as writing:
+            if writing.scalar(select(func.count()).select_from(Campaign)):
+                raise NotEmpty(
+                    f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
+                )
+            # The copy is the same ledger: what workers still hold for it finds its way there.
+            writing.execute(delete(Ledger))
+            return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
+
+
+def _require_quiet(connection: Connection, where: str) -> None:
+    """Raises LeasesRunning when workers hold leases of the ledger ``where``."""
+    running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
+    if running:
+        raise LeasesRunning(
+            f"{running} leases of {where} are running: stop the workers, or run the campaign once more on this "
+            "host so that dead leases end, then copy"
+        )
+
+
+def _copy_table(reading: Connection, writing: Connection, table: Table) -> CopiedTable:
+    for batch in _batches(reading, table):
+        writing.execute(insert(table), batch)
+    numbered = "id" in table.columns and isinstance(table.columns["id"].type, Integer)
+    if numbered:
+        advance_ids(writing, table)
+    sent, arrived = _summary(reading, table), _summary(writing, table)
+    if sent != arrived:
+        raise CopyFailed(
+            f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, and the checksums differ: "
+            "nothing was kept; check both databases and copy again"
+        )
+    return arrived
+
+
+def _batches(connection: Connection, table: Table) -> Iterator[list[dict[str, object]]]:
+    query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=BATCH_ROWS)
+    rows = connection.execute(query)
+    for batch in rows.mappings().partitions():
+        yield [dict(row) for row in batch]
+
+
+def _summary(connection: Connection, table: Table) -> CopiedTable:
+    digest, row_count = hashlib.sha256(), 0
+    for batch in _batches(connection, table):
+        row_count += len(batch)
+        for row in batch:
+            digest.update(repr(tuple(row.values())).encode())
+    return CopiedTable(table.name, row_count, digest.hexdigest())

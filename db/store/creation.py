@@ -1,0 +1,42 @@
+"""A new ledger: all tables at once, as the migrations would make them one after the other."""
+
+from __future__ import annotations
+
+import uuid
+from operator import attrgetter
+
+from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert, inspect
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from db.store import views
+from db.store.dialects import Now, Purpose, alone
+from db.store.models import Base, Ledger
+
+VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Where Alembic looks for the schema of a database."""
+
+
+def create(engine: Engine, schema: str) -> None:
+    """Make an empty database a ledger in one transaction, unless another process has done so meanwhile.
+
+    Args:
+        engine: of the database.
+        schema: the revision of the tables.
+    """
+    with engine.begin() as connection:
+        # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
+        alone(connection, Purpose.MAKE_LEDGER)
+        if inspect(connection).get_table_names():
+            return
+        for table in (VERSION, *Base.metadata.sorted_tables):
+            connection.execute(CreateTable(table))
+            for index in sorted(table.indexes, key=attrgetter("name")):
+                connection.execute(CreateIndex(index))
+        views.create(connection)
+        connection.execute(insert(VERSION).values(version_num=schema))
+        connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))

@@ -1,0 +1,269 @@
+"""An open database that holds a ledger: its engine and its transactions."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from functools import wraps
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType, TracebackType
+from typing import ParamSpec, TypeVar
+from urllib.parse import parse_qsl
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
+
+from db.errors import (
+    ConnectionLost,
+    LedgerBusy,
+    LedgerError,
+    LedgerFull,
+    LedgerReadOnly,
+    LedgerUnreachable,
+    NotALedger,
+    TransactionUndone,
+)
+from db.store import dialects
+from db.store.dialects import BUSY_SECONDS
+from db.store.mounts import refuse_network_file_system
+from db.store.places import Place, holds_commits, refuse_to_replace, waiting_beside
+from db.store.schema import require_schema
+
+PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
+
+CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
+"""States of SQL: no connection, a server that goes down or comes up, too many connections, an idle one closed."""
+READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
+TRIALS, FIRST_PAUSE = 6, 0.02
+"""How often a transaction is tried that the database undoes, and the longest pause after the first time."""
+NO_FILE = {None, "", ":memory:"}
+"""What SQLite keeps in memory, or in a file that goes away."""
+SQLITE_OPTIONS = {"timeout"}
+"""What may stand after the ? of a SQLite URL."""
+NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def without_password(where: str) -> str:
+    """A file name or database URL, fit to be shown: its passwords are asterisks, even when it is no proper URL.
+
+    >>> without_password("postgresql://ada:secret@host/records")
+    'postgresql://ada:***@host/records'
+    """
+    return PASSWORD.sub(lambda match: "***" if match[1] is None else f"{match[1]}:***@", where)
+
+
+def retried(method: Callable[P, T]) -> Callable[P, T]:
+    """A method that is one transaction, tried again when the database undid it for a deadlock."""
+
+    @wraps(method)
+    def repeated(*arguments: P.args, **options: P.kwargs) -> T:
+        for trial in range(TRIALS - 1):
+            try:
+                return method(*arguments, **options)
+            except TransactionUndone:
+                time.sleep(random.uniform(0, FIRST_PAUSE * 2**trial))
+        return method(*arguments, **options)
+
+    return repeated
+
+
+class Database:
+    """A database with a ledger's schema.  Its methods raise the errors of :mod:`db.errors`.
+
+    Attributes:
+        where: the file name or database URL as it was given, without a password: fit to be shown.
+        engine: the SQLAlchemy engine.
+    """
+
+    def __init__(self, where: str, create: bool = False, upgrade: bool = False) -> None:
+        """Open ``where``, a file name or database URL.
+
+        Args:
+            create: whether an empty or absent database becomes a new ledger.
+            upgrade: whether a ledger of an earlier version is brought to this version's schema.
+        """
+        self.where = without_password(where)
+        self.engine = _engine_of(where, create)
+        # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
+        self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+        try:
+            with _translated_errors(self.where):
+                require_schema(self.engine, self.where, create, upgrade)
+            self._place = _place_of(self.engine.url)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The folder of the ledger's file, whose disk may fill up; none where a server keeps the ledger."""
+        file = self.engine.url.database
+        return {"the ledger": Path(file).parent} if self.engine.dialect.name == "sqlite" and file else {}
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that may write: committed at the end of the block, undone by an exception."""
+        with _translated_errors(self.where), self._turn, self.engine.begin() as connection:
+            self._require_place()
+            yield connection
+
+    @contextmanager
+    def reading(self, snapshot: bool = False, options: Mapping[str, object] = NO_OPTIONS) -> Iterator[Connection]:
+        """One transaction that reads; with ``snapshot`` all its statements see the same state of the database.
+
+        ``options``: further ones of the connection, for the dialect of this database.
+        """
+        seen = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
+        with _translated_errors(self.where), self.engine.connect() as connection:
+            connection = connection.execution_options(read_only=True, **seen, **options)
+            with connection.begin():
+                self._require_place()
+                yield connection
+
+    def _require_place(self) -> None:
+        """Raises LedgerMoved when what is committed would not be where it is looked for."""
+        if self._place is not None:
+            self._place.require()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _engine_of(where: str, create: bool) -> Engine:
+    url = _url_of(where)
+    archive = False
+    if url.get_backend_name() == "sqlite" and url.database:
+        file = Path(url.database)
+        archive = _is_archive(file)
+        if not archive:
+            _require_room(file, create)
+    try:
+        return dialects.new_engine(url, archive)
+    except ModuleNotFoundError as error:
+        raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+    except (TypeError, ValueError) as error:
+        raise LedgerUnreachable(
+            f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
+        ) from error
+
+
+def _require_room(file: Path, create: bool) -> None:
+    """Raises an error unless a ledger can be in this file, or can be made there."""
+    if file.exists() and not file.is_file():
+        raise NotALedger(f"{file} is no file: choose another one with --ledger")
+    refuse_network_file_system(file)
+    refuse_to_replace(file)
+    if not create and not file.exists():
+        raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
+    if not file.parent.is_dir():
+        raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
+
+
+def _place_of(url: URL) -> Place | None:
+    """The place of a ledger's file; None where a server keeps it, or where nobody changes the file."""
+    # Only an archive is opened by a URI.
+    in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
+    return Place(Path(url.database)) if in_file and url.database else None
+
+
+def _is_archive(file: Path) -> bool:
+    """Whether a file may only be read here, and holds all that was committed: nobody writes it, not even a lock."""
+    # First of all whether it is there: one that another process makes just now is no archive.
+    if not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return False
+    return not holds_commits(waiting_beside(file))
+
+
+def _url_of(where: str) -> URL:
+    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnreachable."""
+    if "://" not in where and where not in NO_FILE:
+        # Not parsed: the name may have a "?" or a "%".
+        return URL.create("sqlite", database=where)
+    with suppress(ArgumentError, ValueError):
+        url = make_url(where)
+        if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
+            return url.set(drivername="postgresql+psycopg")
+        is_file = url.database not in NO_FILE and not (url.host or url.username)
+        if url.get_backend_name() == "sqlite" and is_file:
+            _require_options(where)
+            return url.set(drivername="sqlite")
+    raise LedgerUnreachable(
+        f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
+        "(with %40 for a @ in the password)"
+    )
+
+
+def _require_options(where: str) -> None:
+    """Raises LedgerUnreachable for options of a SQLite URL, some of which make it something else than a file."""
+    # Not those of the parsed URL, which leaves out what has no value: the rest of a file name with a "?".
+    given = {name for name, _ in parse_qsl(where.partition("?")[2], keep_blank_values=True)}
+    if given - SQLITE_OPTIONS:
+        raise LedgerUnreachable(
+            f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
+            f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
+        )
+
+
+@contextmanager
+def _translated_errors(where: str) -> Iterator[None]:
+    """Turn errors of the database into errors of the ledger, whose messages say what to do next."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except DBAPIError as error:
+        reason = str(error.orig).splitlines()[0] if error.orig else str(error)
+        raise _translate(where, reason, error) from error
+
+
+def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
+    if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
+        return LedgerFull(
+            f"no space left for the ledger {where} ({reason}): what was committed is safe; "
+            "make room and run the same command again"
+        )
+    if "not a database" in reason or "malformed" in reason:
+        return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state in READ_ONLY or "readonly database" in reason:
+        return LedgerReadOnly(
+            f"the ledger {where} may only be read here ({reason}): use a role, or a place, that may change it"
+        )
+    if state in UNDONE:
+        return TransactionUndone(
+            f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
+        )
+    if state in TOO_SLOW:
+        return LedgerBusy(f"{where} takes longer than it may ({reason}): try again when others use it less")
+    lost = error.connection_invalidated or CONNECTION_LOST.fullmatch(state)
+    if lost or (isinstance(error, OperationalError) and not (state or isinstance(error.orig, sqlite3.Error))):
+        return ConnectionLost(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
+    if "locked" in reason:
+        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
+    # What the driver refuses before there is a statement, or a connection, is an option of the address.
+    is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
+    if isinstance(error, OperationalError) or is_option:
+        return LedgerUnreachable(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
+    return error

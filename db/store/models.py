@@ -1,0 +1,360 @@
+"""The tables.  Counts are decimal text: they exceed 64 bits and must never become floats.
+
+Times are seconds since 1970 by the database's clock (:class:`db.store.dialects.Now`).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from db.states import TaskState
+from db.trust.draw import fresh_secret
+
+
+class Base(DeclarativeBase):
+    """Declarative base of the ledger."""
+
+
+RUNNING = text("ended IS NULL")
+ALONE = {"sqlite": text("ended IS NULL AND copied = 0"), "postgresql": text("ended IS NULL AND NOT copied")}
+"""As each database's queries say it: SQLite compares the words."""
+DISTRUSTED = text("distrusted IS NOT NULL")
+CONFIRMED = text("confirmed_by IS NOT NULL")
+DOUBTED = text("doubt IS NOT NULL")
+
+
+class Ledger(Base):
+    """The ledger itself: one row.
+
+    Attributes:
+        uuid: random; a copy of a ledger keeps it.
+        created: when.
+    """
+
+    __tablename__ = "ledger"
+    uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
+    created: Mapped[float] = mapped_column(Float(53))
+
+
+class Campaign(Base):
+    """One problem × method × depth × seed, and all its tasks.
+
+    Attributes:
+        uuid: random; no other campaign of any ledger has it, not even one of the same name.
+        problem: its name, see :meth:`langford.problem.Problem.parse`.
+        method: its name.
+        depth: the task depth p.
+        seed: which of the method's sums; 0 for a method that has only one.
+        tasks: number of tasks.
+        work: estimated work of all tasks, in the method's unit.
+        created: when.
+        recheck_share: share of the results that another voter evaluates again.
+        secret: key of the draw, see :mod:`db.trust.draw`; never sent, shown or exported.
+    """
+
+    __tablename__ = "campaign"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    uuid: Mapped[str] = mapped_column(String(36))
+    name: Mapped[str] = mapped_column(String(200), unique=True)
+    problem: Mapped[str] = mapped_column(Text)
+    method: Mapped[str] = mapped_column(String(40))
+    depth: Mapped[int]
+    seed: Mapped[int] = mapped_column(default=0)
+    tasks: Mapped[int]
+    work: Mapped[float] = mapped_column(Float(53))
+    created: Mapped[float] = mapped_column(Float(53))
+    recheck_share: Mapped[float] = mapped_column(Float(53), default=0.0)
+    secret: Mapped[str] = mapped_column(String(64), default=fresh_secret)
+
+
+class Task(Base):
+    """One independent part of a campaign, identified by campaign and index.
+
+    Attributes:
+        work: estimated work, in the method's unit.
+        state: a value of :class:`db.states.TaskState`.
+        failures: how often it failed by itself.
+        deaths: how often it ended the process that evaluated it.
+    """
+
+    __tablename__ = "task"
+    __table_args__ = (Index("task_queue", "campaign_id", "state", "work"),)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"), primary_key=True)
+    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    work: Mapped[float] = mapped_column(Float(53))
+    state: Mapped[str] = mapped_column(String(12), default=TaskState.READY)
+    failures: Mapped[int] = mapped_column(default=0)
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class Voter(Base):
+    """Whoever vouches for results: one machine with one token, one kind of device and one version of the kernels.
+
+    Its workers lose trust together.  The next worker of the same machine is another voter, with no record yet.
+
+    Attributes:
+        kind: a value of :class:`db.states.VoterKind`.
+        host: name of the machine.
+        token: SHA-256 of the token with which its workers use a task server; "" for those that open the ledger.
+        device_kind: "cpu" or "cuda".
+        kernels: hash of the code that computes there; "": unknown.
+        valid: how many of its results independent voters confirmed.
+        distrusted: when others found one of its results wrong; None while it is trusted.
+    """
+
+    __tablename__ = "voter"
+    __table_args__ = (
+        Index("voter_machine", "host", "token"),
+        Index("voter_distrusted", "id", sqlite_where=DISTRUSTED, postgresql_where=DISTRUSTED),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10))
+    host: Mapped[str] = mapped_column(String(255))
+    token: Mapped[str] = mapped_column(String(64), default="")
+    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
+    kernels: Mapped[str] = mapped_column(String(64), default="")
+    valid: Mapped[int] = mapped_column(default=0)
+    distrusted: Mapped[float | None] = mapped_column(Float(53))
+
+
+class Worker(Base):
+    """One start of one worker process.
+
+    Attributes:
+        id: a fresh UUID.
+        host: name of its machine.
+        process: its name on that machine, see :func:`jobs.identity.process_name`.
+        started: when it enrolled.
+        device_kind: "cpu" or "cuda".
+        kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
+        voter_id: who vouches for its results.
+        last_seen: when it last asked for something, to about half a minute, see :mod:`db.work.presence`; None in
+            workers of earlier versions.
+        ended: when its work ended; None while it works, and when nobody knows.
+        ending: a value of :class:`db.states.Ending`; None like ``ended``.
+        cores: cores of the processor that it may use; None: unknown.
+        processes: how many processes compute for it; None: unknown.
+        device_model: what the maker calls its device; None: unknown.
+        slurm_job: number of its job in SLURM, of the whole array where it is one; None outside of SLURM.
+        slurm_index: its index in the array; None outside of one.
+    """
+
+    __tablename__ = "worker"
+    __table_args__ = (Index("worker_voter", "voter_id"),)
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255))
+    process: Mapped[str] = mapped_column(String(80))
+    started: Mapped[float] = mapped_column(Float(53))
+    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
+    kernels: Mapped[str | None] = mapped_column(String(64))
+    voter_id: Mapped[int | None]
+    last_seen: Mapped[float | None] = mapped_column(Float(53))
+    ended: Mapped[float | None] = mapped_column(Float(53))
+    ending: Mapped[str | None] = mapped_column(String(12))
+    cores: Mapped[int | None]
+    processes: Mapped[int | None]
+    device_model: Mapped[str | None] = mapped_column(String(200))
+    slurm_job: Mapped[str | None] = mapped_column(String(40))
+    slurm_index: Mapped[int | None]
+
+
+class Attempt(Base):
+    """One lease of one task by one worker.
+
+    Attributes:
+        id: the fencing token.
+        nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.work.nonces`; None in attempts of
+        earlier
+            versions, for which nobody can show one.
+        granted: when the lease began.
+        began: when its computing began, by the clock of its worker, but not before the grant and not after its
+            result arrived; None: nobody said.
+        deadline: when the task goes to another worker, unless the lease is renewed.
+        seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
+        copied: whether another attempt runs, or ran, beside this one at its task, see :mod:`db.copies`.
+        steps: of its evaluation at the last renewal, see :mod:`langford.steps`; None: it had not begun.
+        ended: when; None while the attempt runs.
+        outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
+        note: why it ended, or where an imported result comes from.
+        questioned: when the operator put its result in question; such a result is no vote.
+    """
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("attempt_open", "deadline", sqlite_where=RUNNING, postgresql_where=RUNNING),
+        Index(
+            "attempt_alone",
+            "campaign_id",
+            "granted",
+            sqlite_where=ALONE["sqlite"],
+            postgresql_where=ALONE["postgresql"],
+        ),
+        Index("attempt_task", "campaign_id", "task_index"),
+        Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began"),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int]
+    task_index: Mapped[int]
+    worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
+    nonce: Mapped[str | None] = mapped_column(String(64))
+    granted: Mapped[float] = mapped_column(Float(53))
+    began: Mapped[float | None] = mapped_column(Float(53))
+    deadline: Mapped[float] = mapped_column(Float(53))
+    seconds: Mapped[float | None] = mapped_column(Float(53))
+    copied: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    steps: Mapped[int | None] = mapped_column(BigInteger)
+    ended: Mapped[float | None] = mapped_column(Float(53))
+    outcome: Mapped[str | None] = mapped_column(String(12))
+    note: Mapped[str | None] = mapped_column(Text)
+    questioned: Mapped[float | None] = mapped_column(Float(53))
+
+
+class ResultColumns:
+    """The result of an attempt.
+
+    Attributes:
+        value: the partial result, as decimal text.
+        residue: value mod 2^64 − 1, as decimal text.
+        evaluated: points or nodes, as decimal text.
+        seconds: computing time.
+        provenance: where it comes from, as JSON.
+        accepted: when it was delivered.
+        lot: the result is drawn for a recheck while this is below the campaign's share, see :mod:`db.trust.draw`.
+    """
+
+    value: Mapped[str] = mapped_column(Text)
+    residue: Mapped[str] = mapped_column(Text)
+    evaluated: Mapped[str] = mapped_column(Text)
+    seconds: Mapped[float] = mapped_column(Float(53))
+    provenance: Mapped[str] = mapped_column(Text)
+    accepted: Mapped[float] = mapped_column(Float(53))
+    lot: Mapped[float] = mapped_column(Float(53), default=0.0)
+
+
+class Result(ResultColumns, Base):
+    """The accepted result of a task: at most one, by the primary key.
+
+    Attributes:
+        voter_id: who vouches for it.
+        confirmed_by: a voter, independent of the first, that found the same value; None: nobody did.
+        doubt: a value of :class:`db.states.Doubt`; None: nothing contradicts it.
+        listed: whether the index of the draw has it: those of a campaign without a share cost nothing there.
+    """
+
+    __tablename__ = "result"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("result_voter", "voter_id"),
+        Index(
+            "result_drawn",
+            "campaign_id",
+            "voter_id",
+            "confirmed_by",
+            "lot",
+            sqlite_where=text("listed = 1"),
+            postgresql_where=text("listed"),
+        ),
+        Index("result_confirmed", "confirmed_by", sqlite_where=CONFIRMED, postgresql_where=CONFIRMED),
+        Index("result_doubt", "campaign_id", "doubt", sqlite_where=DOUBTED, postgresql_where=DOUBTED),
+    )
+    campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
+    # Without foreign keys: each result would lock the row of its voter.
+    voter_id: Mapped[int | None]
+    confirmed_by: Mapped[int | None]
+    doubt: Mapped[str | None] = mapped_column(String(10))
+    listed: Mapped[bool] = mapped_column(default=False)
+
+
+class Witness(ResultColumns, Base):
+    """A further result of a task: it confirms the accepted result, or disagrees with it."""
+
+    __tablename__ = "witness"
+    __table_args__ = (
+        ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
+        Index("witness_task", "campaign_id", "task_index"),
+    )
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int]
+    task_index: Mapped[int]
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
+
+
+class Event(Base):
+    """An event in the history of a campaign.
+
+    Attributes:
+        at: when.
+        kind: a value of :class:`db.states.EventKind`.
+        detail: what happened, in words.
+    """
+
+    __tablename__ = "event"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    task_index: Mapped[int | None]
+    attempt_id: Mapped[int | None]
+    at: Mapped[float] = mapped_column(Float(53))
+    kind: Mapped[str] = mapped_column(String(12))
+    detail: Mapped[str] = mapped_column(Text, default="")
+
+
+class Token(Base):
+    """The right to use a campaign through a task server.
+
+    Attributes:
+        role: a value of :class:`db.states.Role`.
+        digest: SHA-256 of the token in hexadecimal digits; the token itself is not kept.
+        created: when.
+        expires: when it ends; None: when it is revoked.
+        label: what it is for, in the operator's words.
+    """
+
+    __tablename__ = "token"
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    role: Mapped[str] = mapped_column(String(10))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created: Mapped[float] = mapped_column(Float(53))
+    expires: Mapped[float | None] = mapped_column(Float(53))
+    label: Mapped[str] = mapped_column(String(100), default="")
+
+
+class Notice(Base):
+    """Something that an operator is told by a command or at a URL, once, whoever serves the campaign.
+
+    Attributes:
+        channel: by which it is told: "command" or "url".
+        kind: a value of :class:`db.states.NoticeKind`.
+        about: which occurrence it is about: the number of its last event, or what :mod:`db.look.notices` says.
+        tries: how often somebody has begun to tell it.
+        next_try: when it may be tried again: until then somebody tries, or waits after a failure.
+        told: when it arrived; None: it has not.
+    """
+
+    __tablename__ = "notice"
+    __table_args__ = (UniqueConstraint("campaign_id", "channel", "kind", "about"),)
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    channel: Mapped[str] = mapped_column(String(10))
+    kind: Mapped[str] = mapped_column(String(12))
+    about: Mapped[int] = mapped_column(BigInteger)
+    tries: Mapped[int]
+    next_try: Mapped[float] = mapped_column(Float(53))
+    told: Mapped[float | None] = mapped_column(Float(53))

@@ -1,0 +1,69 @@
+"""The schema of a ledger: its version, and whether a database has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine, inspect, text
+
+from db.errors import NotALedger, WrongSchema
+from db.store import creation, dialects
+from langford.loading import load
+
+SCHEMA = "0012"
+"""Alembic revision that this version reads and writes."""
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> None:
+    """Make sure that a database is a ledger with the schema of this version.
+
+    Args:
+        where: the database's name in messages.
+        create: whether an empty database becomes a new ledger.
+        upgrade_earlier: whether a ledger of an earlier version is brought to this version's schema.
+
+    Raises:
+        NotALedger: the database is empty, or belongs to another program.
+        WrongSchema: the ledger has another schema.
+    """
+    revision = _revision(engine, where)
+    if revision == SCHEMA:
+        return
+    if revision is None:
+        if not create:
+            raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
+        dialects.prepare_new(engine)
+        creation.create(engine, SCHEMA)
+        require_schema(engine, where)  # another process may have made one of another version
+        return
+    if revision not in _known_revisions():
+        raise WrongSchema(
+            f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
+            "use the version that wrote it; the file is left as it is"
+        )
+    if not upgrade_earlier:
+        raise WrongSchema(
+            f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
+            f"{SCHEMA} (copy it first if earlier versions should still read it)"
+        )
+    # Alembic takes longer to load than most commands take, and few ledgers ever need it.
+    load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+
+
+def _revision(engine: Engine, where: str) -> str | None:
+    """The schema of a ledger; None for an empty database."""
+    with engine.connect().execution_options(read_only=True) as connection:
+        tables = set(inspect(connection).get_table_names())
+        if not tables:
+            return None
+        if not {"alembic_version", "campaign", "attempt"} <= tables:
+            raise NotALedger(f"{where} is a database, but not a ledger; choose another with --ledger")
+        revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        return revision
+
+
+def _known_revisions() -> set[str]:
+    """All schemas that migrations lead to: the names of their files start with them."""
+    return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}

@@ -1,0 +1,52 @@
+"""Questions of the operator: results that are no votes any more, and wait to be evaluated again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection, or_, select, update
+
+from db.states import EventKind
+from db.store.dialects import Now, among
+from db.store.models import Attempt, Result, Witness, Worker
+from db.trust import witnesses
+from db.work import transitions, turns
+
+
+def question(
+    connection: Connection, campaign_id: int, tasks: Collection[int] | None, worker: str | None, kernels: str | None
+) -> list[int]:
+    """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
+    turns.one_at_a_time(connection)
+    # Not by their outcome: an attempt that expired may have brought a late result.
+    results = [
+        Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == campaign_id))
+        for table in (Result, Witness)
+    ]
+    chosen = [Attempt.campaign_id == campaign_id, or_(*results), Attempt.questioned.is_(None)]
+    values: dict[str, object] = {}
+    if tasks is not None:
+        chosen.append(among(Attempt.task_index, "tasks"))
+        values["tasks"] = sorted(tasks)
+    if worker is not None:
+        chosen.append(
+            Attempt.worker_id.in_(select(Worker.id).where(or_(Worker.id == worker, Worker.host == worker)))
+        )
+    if kernels is not None:
+        said = [
+            Attempt.id.in_(
+                select(table.attempt_id).where(
+                    table.campaign_id == campaign_id, table.provenance.contains(f'"{kernels}"', autoescape=True)
+                )
+            )
+            for table in (Result, Witness)
+        ]
+        enrolled = Attempt.worker_id.in_(select(Worker.id).where(Worker.kernels == kernels))
+        chosen.append(or_(enrolled, *said))
+    marked = update(Attempt).where(*chosen).values(questioned=Now()).returning(Attempt.task_index)
+    questioned = sorted(set(connection.scalars(marked, values)))
+    witnesses.settle(connection, campaign_id, questioned)
+    if questioned:
+        detail = f"{len(questioned)} tasks (first: {questioned[0]})"
+        transitions.record(connection, campaign_id, EventKind.QUESTIONED, None, None, detail)
+    return questioned

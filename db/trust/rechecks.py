@@ -1,0 +1,197 @@
+"""Rechecks: leases of results that wait to be evaluated again, for workers that may vote on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import aliased
+
+from db.errors import UnknownWorker, WorkerDistrusted
+from db.records import Lease
+from db.states import Outcome, VoterKind
+from db.store.dialects import among
+from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
+from db.trust import voters, waiting
+from db.trust.waiting import SHARE
+from db.work import nonces, queries, transitions
+from db.work.transitions import CAMPAIGN
+
+_WORKER: ColumnElement[str] = bindparam("worker", type_=String)
+_HOST: ColumnElement[str] = bindparam("host", type_=String)
+_TOKEN: ColumnElement[str] = bindparam("token", type_=String)
+_DEVICE: ColumnElement[str] = bindparam("device", type_=String)
+_KERNELS: ColumnElement[str] = bindparam("kernels", type_=String)
+_COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
+
+_CLAIMANT = (
+    select(
+        Voter.host,
+        Voter.token,
+        Voter.device_kind,
+        Voter.kernels,
+        Voter.distrusted,
+        Campaign.recheck_share.label("share"),
+        waiting.DOUBTS.label("doubts"),
+        waiting.DISTRUST.label("distrust"),
+    )
+    .join(Worker, Worker.voter_id == Voter.id)
+    .join(Campaign, Campaign.id == CAMPAIGN)
+    .where(Worker.id == _WORKER)
+)
+
+_other_worker, _other = aliased(Worker), aliased(Voter)
+# Not by its outcome: an attempt that expired may have brought a late result.
+_HAS_RESULT = or_(
+    Attempt.id == Result.attempt_id,
+    select(Witness.id)
+    .where(
+        Witness.campaign_id == Result.campaign_id,
+        Witness.task_index == Result.task_index,
+        Witness.attempt_id == Attempt.id,
+    )
+    .correlate(Attempt, Result)
+    .exists(),
+)
+_HAS_VOTED = and_(
+    _HAS_RESULT,
+    Attempt.questioned.is_(None),
+    _other.kind == VoterKind.WORKER,
+    or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN)),
+)
+_HAS_FAILED = and_(Attempt.outcome.in_([Outcome.FAILED, Outcome.DIED]), Attempt.worker_id == _WORKER)
+_BARRED = (
+    select(Attempt.id)
+    .join(_other_worker, _other_worker.id == Attempt.worker_id)
+    .join(_other, _other.id == _other_worker.voter_id)
+    .where(
+        Attempt.campaign_id == Result.campaign_id,
+        Attempt.task_index == Result.task_index,
+        or_(Attempt.ended.is_(None), _HAS_VOTED, _HAS_FAILED),
+    )
+    .correlate(Result)
+    .exists()
+)
+"""Whether somebody evaluates a result again now, or the claimant must not: its host or token has voted on the task,
+or itself has failed at it."""
+
+
+def _available(results: Select[int, int]) -> Select[int, int]:
+    """Those of some results that the claimant may evaluate again, at most ``count``, locked."""
+    return results.where(~_BARRED).limit(_COUNT).with_for_update(skip_locked=True, of=Result)
+
+
+_URGENT = tuple(map(_available, (waiting.DOUBTED, waiting.UNTRUSTED, waiting.UNCONFIRMED)))
+_LOWEST_LOT = (
+    select(func.min(Result.lot))
+    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, Result.listed)
+    .where(Result.confirmed_by.is_(None))
+    .correlate(Voter)
+    .scalar_subquery()
+)
+_DRAWN_OF = (
+    select(Voter.id)
+    .where(
+        or_(Voter.kind != VoterKind.WORKER, and_(Voter.host != _HOST, or_(_TOKEN == "", Voter.token != _TOKEN))),
+        _LOWEST_LOT < SHARE,
+    )
+    .order_by(and_(Voter.device_kind == _DEVICE, Voter.kernels == _KERNELS), Voter.device_kind == _DEVICE, Voter.id)
+)
+"""The voters of drawn results that the claimant may confirm: those with other kernels first."""
+_DRAWN = _available(
+    select(Result.campaign_id, Result.task_index)
+    .where(
+        Result.campaign_id == CAMPAIGN,
+        Result.voter_id == bindparam("voter", type_=Integer),
+        Result.listed,
+        Result.confirmed_by.is_(None),
+        Result.lot < SHARE,
+    )
+    .order_by(Result.lot)
+)
+_IS_RUNNING = (
+    select(Attempt.id)
+    .where(
+        Attempt.campaign_id == Result.campaign_id,
+        Attempt.task_index == Result.task_index,
+        Attempt.ended.is_(None),
+    )
+    .correlate(Result)
+    .exists()
+)
+# By itself: another transaction may have started the same recheck while this one waited for a row.
+_START = transitions.starting(
+    select(Result.campaign_id, Result.task_index).where(
+        Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"), ~_IS_RUNNING
+    )
+)
+
+
+def claim(
+    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float, token: str
+) -> list[Lease]:
+    """Lease up to ``count`` rechecks to a worker that votes independently of those who have voted.
+
+    What is in doubt comes first, then what other kernels found.  Raises UnknownWorker, WrongToken or
+    WorkerDistrusted.
+
+    Args:
+        token: digest of the token that the worker shows; "" when it opens the ledger itself.
+    """
+    parameters = {"campaign": campaign_id, "worker": worker_id}
+    claimant = connection.execute(_CLAIMANT, parameters).one_or_none()
+    if claimant is None:
+        raise UnknownWorker("this ledger does not know the worker: enrol it first")
+    voters.require_token(claimant.token, token)
+    if claimant.distrusted is not None:
+        raise WorkerDistrusted(
+            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
+            "GPU, and its version of langford, then start it again"
+        )
+    if not (claimant.share or claimant.doubts or claimant.distrust):
+        return []
+    tasks = _rechecks(connection, campaign_id, worker_id, claimant, count)
+    if not tasks:
+        return []
+    granted: dict[str, object] = {**parameters, "nonce": nonces.digest(nonce), "seconds": seconds, "tasks": tasks}
+    attempts = transitions.grant(connection, _START, granted)
+    work = queries.work(connection, campaign_id, attempts)
+    return [Lease(attempts[index], nonce, index, work[index]) for index in tasks if index in attempts]
+
+
+def _rechecks(
+    connection: Connection, campaign_id: int, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int
+) -> list[int]:
+    """Up to ``count`` tasks whose results wait, and that a worker may evaluate again."""
+    known = {
+        "campaign": campaign_id,
+        "worker": worker_id,
+        "host": claimant.host,
+        "token": claimant.token,
+        "share": claimant.share,
+    }
+    tasks: dict[int, None] = {}
+    if claimant.doubts or claimant.distrust:
+        for urgent in _URGENT:
+            rows = connection.execute(urgent, {**known, "count": count})
+            tasks |= dict.fromkeys(row.task_index for row in rows)
+    if claimant.share and len(tasks) < count:
+        own = {"device": claimant.device_kind, "kernels": claimant.kernels}
+        for voter_id in connection.scalars(_DRAWN_OF, {**known, **own}).all():
+            rows = connection.execute(_DRAWN, {**known, "voter": voter_id, "count": count - len(tasks)})
+            tasks |= dict.fromkeys(row.task_index for row in rows)
+            if len(tasks) >= count:
+                break
+    return list(tasks)[:count]

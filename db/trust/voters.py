@@ -1,0 +1,100 @@
+"""Voters: who vouches for the results of a worker, by its host, token, kind of device and kernels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import Connection, bindparam, insert, select
+
+from db.errors import UnknownWorker, WrongToken
+from db.records import UNKNOWN, Equipment
+from db.states import VoterKind
+from db.store.dialects import Now, Purpose, alone, insert_new
+from db.store.models import Voter, Worker
+
+_TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
+
+
+def enrol(
+    connection: Connection,
+    worker_id: str,
+    host: str,
+    process: str,
+    device_kind: str = "cpu",
+    kernels: str | None = None,
+    token: str = "",
+    kind: VoterKind = VoterKind.WORKER,
+    equipment: Equipment = UNKNOWN,
+) -> int | None:
+    """Register a worker, see :meth:`db.Ledger.enrol`; raises WrongToken.
+
+    Args:
+        token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
+        kind: what its results are worth.
+        equipment: what it computes with.
+
+    Returns its voter; None when it was registered before.
+    """
+    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
+    if known is not None:
+        require_token(known, token)
+        return None
+    identity = {"kind": kind, "host": host, "token": token, "device_kind": device_kind, "kernels": kernels or ""}
+    voter_id = None if kind is VoterKind.IMPORT else _trusted_voter(connection, identity)
+    if voter_id is None:
+        voter_id = connection.execute(insert(Voter).values(**identity).returning(Voter.id)).scalar_one()
+    connection.execute(
+        insert_new(connection.dialect.name, Worker).values(
+            id=worker_id,
+            host=host,
+            process=process,
+            device_kind=device_kind,
+            kernels=kernels,
+            voter_id=voter_id,
+            started=Now(),
+            last_seen=Now(),
+            **asdict(equipment),
+        )
+    )
+    return voter_id
+
+
+def is_known(connection: Connection, worker_id: str) -> bool:
+    """Whether a worker is registered."""
+    return connection.scalar(_TOKEN_OF, {"worker": worker_id}) is not None
+
+
+def require_worker(connection: Connection, worker_id: str, token: str) -> None:
+    """Raises UnknownWorker, or WrongToken for a worker that enrolled with another token (their digests)."""
+    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
+    if known is None:
+        raise UnknownWorker("this ledger does not know the worker: enrol it first")
+    require_token(known, token)
+
+
+def require_token(enrolled: str, shown: str) -> None:
+    """Raises WrongToken when a worker shows another token than that with which it enrolled."""
+    if enrolled != shown:
+        raise WrongToken("this worker enrolled with another token: start it again with the one that it shall use")
+
+
+_SAME = select(Voter.id).where(
+    Voter.host == bindparam("host"),
+    Voter.token == bindparam("token"),
+    Voter.kind == bindparam("kind"),
+    Voter.device_kind == bindparam("device_kind"),
+    Voter.kernels == bindparam("kernels"),
+    Voter.distrusted.is_(None),
+)
+# Until this transaction ends nobody deletes it, see db.work.pruning.
+_KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=True)
+
+
+def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
+    """The voter of this identity that is trusted; None when there is none."""
+    known = connection.scalar(_KEPT, identity)
+    if known is None:
+        # Workers that enrol at the same moment are one voter: they lose their trust together.
+        alone(connection, Purpose.MAKE_VOTER)
+        known = connection.scalar(_KEPT, identity)
+    return known

@@ -1,0 +1,182 @@
+"""What the votes on a task decide: plain rules, without a database.
+
+Each value that a worker found is a vote for that value.  Votes are independent when neither host nor token is the
+same: one machine votes once, however often it starts, and so does one token, whatever hosts its bearer invents.
+Results of imported files are no votes: one that disagrees asks for votes.  What the operator recomputed decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from db.states import Doubt, VoterKind
+from db.trust.draw import CONTESTED
+
+MOST_VOTES = 5
+"""Independent votes after which workers are asked no more: then the operator decides."""
+
+
+def independent(host: str, token: str, other_host: str, other_token: str) -> bool:
+    """Whether neither host nor token is the same; who opens the ledger itself shows no token: ""."""
+    return host != other_host and (not token or token != other_token)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A result of a task, and who vouches for it.
+
+    Attributes:
+        witness_id: the row of the table ``witness``; None for the accepted result.
+        attempt_id: its attempt; the later of two attempts has the larger number.
+        value: as decimal text.
+        lot: see :mod:`db.trust.draw`.
+        voter_id: who vouches for it.
+        kind: what it is worth.
+        host: of the voter.
+        token: digest of the voter's token; "" for workers that open the ledger themselves.
+        trusted: whether the voter is trusted.
+        questioned: whether the operator put it in question.
+    """
+
+    witness_id: int | None
+    attempt_id: int
+    value: str
+    lot: float
+    voter_id: int
+    kind: VoterKind
+    host: str
+    token: str
+    trusted: bool = True
+    questioned: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may say something at all."""
+        return self.trusted and not self.questioned
+
+    def is_independent_of(self, other: Vote) -> bool:
+        """Whether neither host nor token is the same."""
+        return independent(self.host, self.token, other.host, other.token)
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the votes on a task decide.
+
+    Attributes:
+        held: the vote whose result is the accepted one.
+        confirmed_by: the voter that confirms it; None: nobody who is independent.
+        lot: of the accepted result from now on.
+        doubt: why the accepted result is in doubt; None when it is not.
+        valid: voters of the confirmed value, if it is confirmed: it speaks for them.
+        refuted: voters that found another value than the one that was decided: they lose their trust.
+    """
+
+    held: Vote
+    confirmed_by: int | None
+    lot: float
+    doubt: Doubt | None
+    valid: frozenset[int] = frozenset()
+    refuted: frozenset[int] = frozenset()
+
+
+def strength(votes: Sequence[Vote]) -> int:
+    """The largest number of these votes that are independent of each other, by pairs.
+
+    Hosts and tokens are the two sides of a graph, votes its edges: this is the size of a largest matching.
+    """
+    neighbours: dict[str, set[str]] = {}
+    for vote in votes:
+        neighbours.setdefault(vote.host, set()).add(vote.token or f"the ledger, from {vote.host}")
+    partner: dict[str, str] = {}
+
+    def finds_partner(host: str, tried: set[str]) -> bool:
+        for token in neighbours[host] - tried:
+            tried.add(token)
+            if token not in partner or finds_partner(partner[token], tried):
+                partner[token] = host
+                return True
+        return False
+
+    return sum(finds_partner(host, set()) for host in neighbours)
+
+
+def rule(votes: Sequence[Vote]) -> Ruling:
+    """Let the votes on a task decide.
+
+    Args:
+        votes: all results of the task, the accepted one first.
+    """
+    accepted = votes[0]
+    contested = accepted.lot == CONTESTED and not accepted.questioned
+    counting = [vote for vote in votes if vote.counts]
+    verdicts = [vote for vote in counting if vote.kind is VoterKind.OPERATOR]
+    if verdicts:
+        return _by_verdict(counting, max(verdicts, key=lambda vote: vote.attempt_id))
+    if not counting:
+        # What is accepted stays, and is evaluated again.
+        questioned = contested or any(vote.questioned for vote in votes)
+        return Ruling(accepted, None, accepted.lot, Doubt.QUESTION if questioned else None)
+    said = _consistent(vote for vote in counting if vote.kind is VoterKind.WORKER)
+    values = {vote.value for vote in counting}
+    strengths = {value: strength(_for(said, value)) for value in values}
+    best = max(values, key=strengths.__getitem__)
+    if len(values) > 1:
+        contested = True
+        runner_up = max(strengths[value] for value in values if value != best)
+        if strengths[best] <= max(1, runner_up):
+            asked_enough = strength(said) >= MOST_VOTES
+            return Ruling(accepted, None, accepted.lot, Doubt.TIE if asked_enough else Doubt.CONFLICT)
+    supporters = _for(said, best)
+    held = (supporters or _for(counting, best))[0]  # the accepted one where it supports this value
+    pair = _independent_pair(supporters)
+    if pair is not None:
+        held = pair[0]
+    return Ruling(
+        held,
+        None if pair is None else pair[1].voter_id,
+        CONTESTED if contested else held.lot,
+        Doubt.QUESTION if contested and pair is None else None,
+        frozenset() if pair is None else frozenset(vote.voter_id for vote in supporters),
+        _others(counting, best),
+    )
+
+
+def _by_verdict(counting: Sequence[Vote], verdict: Vote) -> Ruling:
+    supporters = _for([vote for vote in counting if vote.kind is VoterKind.WORKER], verdict.value)
+    held = supporters[0] if supporters else verdict
+    return Ruling(
+        held,
+        verdict.voter_id,
+        held.lot,
+        None,
+        frozenset(vote.voter_id for vote in supporters),
+        _others(counting, verdict.value),
+    )
+
+
+def _consistent(votes: Iterable[Vote]) -> list[Vote]:
+    """The votes of those who found only one value."""
+    several = list(votes)
+    said: dict[tuple[str, str], set[str]] = {}
+    for vote in several:
+        said.setdefault((vote.host, vote.token), set()).add(vote.value)
+    return [vote for vote in several if len(said[vote.host, vote.token]) == 1]
+
+
+def _for(votes: Sequence[Vote], value: str) -> list[Vote]:
+    return [vote for vote in votes if vote.value == value]
+
+
+def _independent_pair(votes: Sequence[Vote]) -> tuple[Vote, Vote] | None:
+    """Two independent votes, the first one among them if possible; None when there are no two."""
+    return next((pair for pair in combinations(votes, 2) if pair[0].is_independent_of(pair[1])), None)
+
+
+def _others(counting: Sequence[Vote], value: str) -> frozenset[int]:
+    """The voters of other values; the operator's earlier verdicts are overruled, and cost no trust."""
+    return frozenset(
+        vote.voter_id for vote in counting if vote.value != value and vote.kind is not VoterKind.OPERATOR
+    )

@@ -1,0 +1,122 @@
+"""How results came to be: told to exports, and kept of imports."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from db.records import Computation, Equipment, Machine
+from db.states import Ending, VoterKind
+from db.store.models import Attempt, Result, Voter, Worker
+
+IMPORTED = "imported"
+"""Name of the process of workers that are known from exports."""
+_IMPORTED = Worker.process == IMPORTED
+_TOLD = (
+    select(
+        Result.task_index,
+        Attempt.granted,
+        Attempt.began,
+        Attempt.ended,
+        Worker.id,
+        Worker.host,
+        Worker.device_kind,
+        Worker.cores,
+        Worker.processes,
+        Worker.device_model,
+        Worker.slurm_job,
+        Worker.slurm_index,
+    )
+    .join(Attempt, Attempt.id == Result.attempt_id)
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    # What was imported without times, or judged by the operator, has none.
+    .where(Result.campaign_id == bindparam("campaign"), (Voter.kind == VoterKind.WORKER) | _IMPORTED)
+    .order_by(Result.task_index)
+)
+_KEEP = (
+    update(Attempt)
+    .where(Attempt.id == bindparam("attempt"))
+    .values(
+        worker_id=bindparam("worker"), granted=bindparam("grant"), began=bindparam("begin"), ended=bindparam("end")
+    )
+)
+
+
+def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
+    """How the accepted results of a campaign came to be, by task; those of which nothing is known are left out."""
+    machines: dict[str, Machine] = {}
+    computations: dict[int, Computation] = {}
+    for index, granted, began, ended, worker_id, host, kind, *equipment in connection.execute(
+        _TOLD, {"campaign": campaign_id}
+    ):
+        machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
+        if ended is not None:
+            # The clock may have gone back meanwhile, and a late result began after the end of its lease.
+            granted = min(granted, ended)
+            began = None if began is None else min(max(granted, began), ended)
+            computations[index] = Computation(machine, granted, began, ended)
+    return computations
+
+
+def keep(
+    connection: Connection,
+    worker_id: str,
+    attempts: Sequence[tuple[int, int]],
+    computations: Mapping[int, Computation],
+) -> None:
+    """Give imported attempts the workers and the times that their file tells.
+
+    Args:
+        worker_id: the worker of the import, whose voter vouches for all of them.
+        attempts: (attempt, task) of the results that were taken.
+        computations: by task.
+    """
+    now = time.time()
+    rows: list[dict[str, object]] = []
+    workers: dict[Machine, str] = {}
+    times: dict[Machine, list[float]] = {}
+    for attempt, index in attempts:
+        computation = computations.get(index)
+        if computation is None or computation.ended > now:
+            continue  # nothing is known, or the clock there was ahead of this one
+        of_machine = workers.setdefault(computation.machine, str(uuid.uuid4()))
+        times.setdefault(computation.machine, []).extend((computation.granted, computation.ended))
+        rows.append(
+            {
+                "attempt": attempt,
+                "worker": of_machine,
+                "grant": computation.granted,
+                "begin": computation.began,
+                "end": computation.ended,
+            }
+        )
+    if rows:
+        voter_id = connection.execute(select(Worker.voter_id).where(Worker.id == worker_id)).scalar_one()
+        connection.execute(
+            insert(Worker), [_row(machine, workers[machine], voter_id, times[machine]) for machine in workers]
+        )
+        connection.execute(_KEEP, rows)
+
+
+def _row(machine: Machine, worker_id: str, voter_id: int | None, times: Sequence[float]) -> dict[str, object]:
+    equipment = machine.equipment
+    return {
+        "id": worker_id,
+        "host": machine.host,
+        "process": IMPORTED,
+        "device_kind": machine.device_kind,
+        "voter_id": voter_id,
+        "started": min(times),
+        "last_seen": max(times),
+        "ended": max(times),
+        "ending": Ending.FINISHED,
+        "cores": equipment.cores,
+        "processes": equipment.processes,
+        "device_model": equipment.device_model,
+        "slurm_job": equipment.slurm_job,
+        "slurm_index": equipment.slurm_index,
+    }

@@ -1,0 +1,77 @@
+"""Tasks that end the processes that evaluate them: after some deaths, on two hosts where there are two, set aside.
+
+A worker process may die for reasons of its machine, but a task on which processes die again and again would end one
+worker after another.  A host on which a process died on a task gets that task again only when nothing else is left.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
+from db.store.dialects import Now
+from db.store.models import Attempt, Task, Worker
+from db.work import transitions
+from db.work.transitions import CAMPAIGN, CHOSEN
+
+PRESENCE_SECONDS = 600.0
+"""How long a host counts as present after its last attempt has ended."""
+
+
+def die(connection: Connection, campaign_id: int, attempt: int, index: int, reason: str) -> bool:
+    """Note that the process died that evaluated a task; returns whether the task was set aside.
+
+    A task that is done stays done.
+    """
+    if not transitions.end(connection, CHOSEN, Outcome.DIED, reason, attempts=[attempt]):
+        return False
+    key = Task.campaign_id == campaign_id, Task.task_index == index
+    connection.execute(update(Task).where(*key).values(deaths=Task.deaths + 1))
+    task = connection.execute(select(Task.state, Task.deaths).where(*key)).one()
+    if task.state == TaskState.DONE or task.deaths < DEATHS_BEFORE_SET_ASIDE:
+        return False
+    return _judge(connection, campaign_id, index, task.deaths)
+
+
+_DEADLY = select(Task.task_index, Task.deaths).where(
+    Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY, Task.deaths >= DEATHS_BEFORE_SET_ASIDE
+)
+_DEATHS = (
+    select(Worker.host, func.max(Attempt.id).label("last"))
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(
+        Attempt.campaign_id == CAMPAIGN, Attempt.task_index == bindparam("task"), Attempt.outcome == Outcome.DIED
+    )
+    .group_by(Worker.host)
+)
+_PRESENT = (
+    select(Worker.host)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(
+        Attempt.campaign_id == CAMPAIGN,
+        Attempt.ended.is_(None) | (Attempt.ended > Now() - PRESENCE_SECONDS),
+    )
+    .distinct()
+)
+
+
+def set_aside(connection: Connection, campaign_id: int) -> None:
+    """Set those ready tasks aside that waited for another host, when no other host is left."""
+    for index, deaths in connection.execute(_DEADLY, {"campaign": campaign_id}).all():
+        _judge(connection, campaign_id, index, deaths)
+
+
+def _judge(connection: Connection, campaign_id: int, index: int, deaths: int) -> bool:
+    """Set a task aside on which processes died often enough; returns whether it is.
+
+    While another host works on the campaign, one death at least must be there.
+    """
+    rows = connection.execute(_DEATHS, {"campaign": campaign_id, "task": index}).all()
+    hosts = {row.host for row in rows}
+    if len(hosts) < 2 and set(connection.scalars(_PRESENT, {"campaign": campaign_id})) - hosts:
+        return False
+    last = max(row.last for row in rows)
+    note = connection.scalar(select(Attempt.note).where(Attempt.id == last))
+    reason = f"{deaths} worker processes died on it, on {', '.join(sorted(hosts))} (last: {note})"
+    transitions.set_aside(connection, campaign_id, index, last, reason)
+    return True

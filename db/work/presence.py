@@ -1,0 +1,63 @@
+"""When workers were last seen, and how their work ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection
+
+from sqlalchemy import Connection, String, bindparam, null, select, update
+
+from db.states import Ending
+from db.store.dialects import Now
+from db.store.models import Attempt, Worker
+
+NOTE_SECONDS = 30.0
+"""Time between two notes that a worker was seen: each is a write, and thousands of workers ask all the time."""
+MOST_REMEMBERED = 10_000
+
+_WORKER = Worker.id == bindparam("worker", type_=String)
+# A worker whose leases expired may come back.
+_SEEN = update(Worker).where(_WORKER).values(last_seen=Now(), ended=null(), ending=null())
+_LEFT = update(Worker).where(_WORKER).values(last_seen=Now(), ended=Now(), ending=bindparam("how", type_=String))
+_HOLDS_LEASES = (
+    select(Attempt.id).where(Attempt.worker_id == Worker.id, Attempt.ended.is_(None)).correlate(Worker).exists()
+)
+_LOST = (
+    update(Worker).where(_WORKER, Worker.ended.is_(None), ~_HOLDS_LEASES).values(ended=Now(), ending=Ending.LOST)
+)
+
+
+class Presence:
+    """Notes in the ledger that workers were seen, each at most every 30 seconds; threads may share it."""
+
+    def __init__(self) -> None:
+        self._due: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def remembered(self) -> int:
+        """Of how many workers it knows when they were noted."""
+        return len(self._due)
+
+    def note(self, connection: Connection, workers: Collection[str]) -> None:
+        """Note that these workers ask for something now.  Other workers do not wait for that."""
+        now = time.monotonic()
+        with self._lock:
+            due = sorted(worker for worker in workers if self._due.get(worker, now) <= now)
+            if len(self._due) >= MOST_REMEMBERED:
+                self._due = {worker: then for worker, then in self._due.items() if then > now}
+            self._due |= dict.fromkeys(due, now + NOTE_SECONDS)
+        if due:
+            connection.execute(_SEEN, [{"worker": worker} for worker in due])
+
+
+def leave(connection: Connection, worker_id: str, ending: Ending) -> None:
+    """Note how the work of a worker ended."""
+    connection.execute(_LEFT, {"worker": worker_id, "how": ending})
+
+
+def lose(connection: Connection, workers: Collection[str]) -> None:
+    """Note that workers are lost, those of them that hold no lease any more and have not said how they ended."""
+    for worker in sorted(workers):
+        connection.execute(_LOST, {"worker": worker})

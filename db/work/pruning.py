@@ -1,0 +1,91 @@
+"""How many workers one token may have: those that nobody has seen for long, and that did nothing, are deleted.
+
+Otherwise whoever has a token could fill the ledger with workers that it invents.  Workers that open the ledger
+themselves show no token; they could write anything there anyway.  Every function works on a connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, Connection, String, bindparam, delete, func, or_, select
+
+from db.errors import TooManyWorkers
+from db.states import VoterKind
+from db.store.dialects import Now, among, among_texts
+from db.store.models import Attempt, Result, Voter, Worker
+
+MOST_WORKERS = 4_096
+"""Workers of a token that were seen of late: ended ones with an attempt aside."""
+IDLE_SECONDS = 3_600.0
+"""Time after which a worker without any attempt is forgotten; one that lives is seen at least every minute."""
+MOST_AT_ONCE = 100
+"""Workers that one enrolment deletes."""
+
+_SEEN: ColumnElement[float] = func.coalesce(Worker.last_seen, Worker.started)
+_AWAY = Now() - IDLE_SECONDS > _SEEN
+_WORKED = select(Attempt.id).where(Attempt.worker_id == Worker.id).correlate(Worker).exists()
+_OF_TOKEN = Voter.token == bindparam("token", type_=String), Voter.kind == VoterKind.WORKER
+_LIVING = (
+    select(func.count())
+    .select_from(Voter)
+    .join(Worker, Worker.voter_id == Voter.id)
+    .where(*_OF_TOKEN, ~_AWAY, or_(Worker.ended.is_(None), ~_WORKED))
+)
+_IDLE = (
+    select(Worker.id)
+    .select_from(Voter)
+    .join(Worker, Worker.voter_id == Voter.id)
+    .where(*_OF_TOKEN, _AWAY, ~_WORKED)
+    .limit(MOST_AT_ONCE)
+)
+
+
+def idle(connection: Connection, token: str) -> list[str]:
+    """Some workers of a token (its digest) that were not seen for an hour and have never held a lease."""
+    return list(connection.scalars(_IDLE, {"token": token}))
+
+
+def require_room(connection: Connection, token: str) -> None:
+    """Raises TooManyWorkers when a token (its digest) has as many workers as one may have."""
+    if connection.execute(_LIVING, {"token": token}).scalar_one() >= MOST_WORKERS:
+        raise TooManyWorkers(
+            f"this token has {MOST_WORKERS:,} workers that were seen within the last hour: end some of them, or "
+            "start this one with another token"
+        )
+
+
+# Each row is locked by a statement of its own, and judged by the next one, which sees what was committed meanwhile.
+_LOCK = (
+    select(Worker.id, Worker.voter_id)
+    .where(among_texts(Worker.id, "workers"))
+    .order_by(Worker.id)
+    .with_for_update(skip_locked=True)
+)
+_FORGET = delete(Worker).where(among_texts(Worker.id, "workers"), _AWAY, ~_WORKED)
+_LOCK_VOTERS = (
+    select(Voter.id).where(among(Voter.id, "voters")).order_by(Voter.id).with_for_update(skip_locked=True)
+)
+_FORGET_VOTERS = delete(Voter).where(
+    among(Voter.id, "voters"),
+    Voter.kind == VoterKind.WORKER,
+    Voter.distrusted.is_(None),
+    Voter.valid == 0,
+    ~select(Worker.id).where(Worker.voter_id == Voter.id).correlate(Voter).exists(),
+    ~select(Result.voter_id).where(Result.voter_id == Voter.id).correlate(Voter).exists(),
+    ~select(Result.confirmed_by).where(Result.confirmed_by == Voter.id).correlate(Voter).exists(),
+)
+
+
+def prune(connection: Connection, workers: Collection[str]) -> None:
+    """Delete those of some workers that are idle still, and voters that nothing refers to any more.
+
+    A voter that is distrusted stays for ever: its machine would be trusted again.
+    """
+    if not workers:
+        return
+    locked = connection.execute(_LOCK, {"workers": sorted(workers)}).all()
+    connection.execute(_FORGET, {"workers": [row.id for row in locked]})
+    voters = sorted({row.voter_id for row in locked if row.voter_id is not None})
+    free = list(connection.scalars(_LOCK_VOTERS, {"voters": voters}))
+    connection.execute(_FORGET_VOTERS, {"voters": free})

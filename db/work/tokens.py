@@ -1,0 +1,83 @@
+"""Tokens: the right to use a campaign through a task server.
+
+Every function works on a connection.  The ledger keeps only the SHA-256 of a token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+
+from sqlalchemy import Connection, delete, insert, select
+
+from db.records import Right, TokenRecord
+from db.states import Role
+from db.store.dialects import Now, among_texts
+from db.store.models import Campaign, Token
+
+LONGEST_LABEL = 100
+
+
+def new_token(
+    connection: Connection, campaign_id: int, role: Role, seconds: float | None = None, label: str = ""
+) -> str:
+    """Make a fresh token for a campaign; returns it.
+
+    Args:
+        seconds: how long it is valid; None: until it is revoked.
+        label: what it is for, at most LONGEST_LABEL characters.
+    """
+    token = secrets.token_urlsafe(32)
+    row = {"campaign_id": campaign_id, "role": role, "digest": digest(token), "label": label[:LONGEST_LABEL]}
+    expires = None if seconds is None else Now() + seconds
+    connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
+    return token
+
+
+def revoke_token(connection: Connection, campaign_id: int, token_id: int) -> bool:
+    """Delete one token of a campaign; returns whether there was one of this number."""
+    chosen = Token.campaign_id == campaign_id, Token.id == token_id
+    return connection.execute(delete(Token).where(*chosen)).rowcount > 0
+
+
+def revoke(connection: Connection, campaign_id: int, token: str) -> None:
+    """Delete a token of a campaign by the token itself."""
+    chosen = Token.campaign_id == campaign_id, Token.digest == digest(token)
+    connection.execute(delete(Token).where(*chosen))
+
+
+def revoke_tokens(connection: Connection, campaign_id: int) -> int:
+    """Delete all tokens of a campaign; returns how many there were."""
+    return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
+
+
+def listed(connection: Connection, campaign_id: int) -> list[TokenRecord]:
+    """The tokens of a campaign, oldest first, those that have expired among them."""
+    columns = Token.id, Token.role, Token.label, Token.created, Token.expires
+    rows = connection.execute(select(*columns).where(Token.campaign_id == campaign_id).order_by(Token.id))
+    return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
+
+
+# By their digests: whoever measures the time of a search learns at most the start of a hash, and that of no token.
+_RIGHTS = (
+    select(Campaign.uuid, Token.role, Token.digest)
+    .join(Campaign, Campaign.id == Token.campaign_id)
+    .where(among_texts(Token.digest, "digests"), Token.expires.is_(None) | (Token.expires > Now()))
+)
+
+
+def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
+    """What the bearer of some tokens may do, in all campaigns of the ledger: one look-up, however many there are.
+
+    A token that has expired gives no right."""
+    tokens = {digest(token): token for token in shown if token}
+    rows = connection.execute(_RIGHTS, {"digests": sorted(tokens)})
+    return [Right(row.uuid, Role(row.role), tokens[row.digest]) for row in rows]
+
+
+def digest(token: str) -> str:
+    """What the ledger keeps of a token: its SHA-256; "" for no token."""
+    if not token:
+        return ""
+    return hashlib.sha256(token.encode()).hexdigest()
