@@ -28,7 +28,7 @@ from sqlalchemy import func, select
 
 from db.states import Outcome
 from db.store.models import Attempt
-from jobs.run import result
+from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.reference import published
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 
 from db import Standing
 from db.errors import ConnectionLost, LedgerBusy
-from jobs.calls import Calls, GivenUp
-from jobs.farm.client import ServerAway
+from jobs.farm.worker.client import ServerAway
+from jobs.run.calls import Calls, GivenUp
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
 

@@ -26,9 +26,9 @@ from serving import new_campaign, processor_seconds_of, served
 
 from db import Campaign, Delivery
 from db.states import Role
-from jobs.farm.client import RemoteCampaign
-from jobs.identity import Identity
-from jobs.throughput import Farm, Throughput, throughput
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.run.identity import Identity
+from jobs.tuning.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult
 
 WORKERS = (2, 4, 8)

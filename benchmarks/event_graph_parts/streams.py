@@ -24,7 +24,7 @@ import numpy as np
 from harness import Figure, Report, Table, required, timed
 
 import langford
-from jobs.throughput import Pipeline, best_streams, launches_per_second
+from jobs.tuning.throughput import Pipeline, best_streams, launches_per_second
 from langford.devices import cores
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import Stream

@@ -11,8 +11,8 @@ from serving import KEY, served
 
 from db import Ledger
 from db.states import Role
-from jobs.farm.client import RemoteCampaign
-from jobs.identity import Identity
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.run.identity import Identity
 
 LARGE, QUICK_LARGE = 131_072, 2_000
 HUGE, QUICK_HUGE = 1_000_000, 10_000

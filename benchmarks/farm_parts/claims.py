@@ -22,8 +22,8 @@ from serving import NAME, new_campaign, served
 
 from db import Campaign, Delivery, Lease, Ledger
 from db.states import Role
-from jobs.farm.client import RemoteCampaign
-from jobs.identity import Identity
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.run.identity import Identity
 from langford.result import Evaluation, PartialResult
 
 

@@ -11,12 +11,12 @@ import threading
 import uuid
 from pathlib import Path
 
-from jobs.farm.client import RemoteCampaign
-from jobs.farm.outbox import Outbox
-from jobs.farm.tasks import ServerTasks
-from jobs.identity import Identity, process_name
-from jobs.in_process import InProcessPool
-from jobs.run import Run
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity, process_name
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
 from langford.devices import CPU
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash

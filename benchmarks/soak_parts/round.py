@@ -39,24 +39,24 @@ heard signals or after."""
 PLANTED = """
 import os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
-import jobs.backoff, jobs.effort, jobs.farm.tasks
-jobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
-jobs.effort.STOCK = 0
-jobs.farm.tasks.IDLE_SECONDS, jobs.farm.tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
+import jobs.run.backoff, jobs.run.effort, jobs.farm.worker.tasks
+jobs.run.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
+jobs.run.effort.STOCK = 0
+jobs.farm.worker.tasks.IDLE_SECONDS, jobs.farm.worker.tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
 lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random
     from dataclasses import replace
-    import jobs.evaluation, jobs.worker_pool
+    import jobs.run.evaluation, jobs.run.process_pool
     from langford.arithmetic.residue import residue
-    honest = jobs.evaluation.evaluate
+    honest = jobs.run.evaluation.evaluate
     def evaluate(plan, index, device):
         true = honest(plan, index, device)
         if random.random() >= lies:
             return true
         value = true.result.value + (1 << plan.expectation(index).zero_bits)
         return replace(true, result=replace(true.result, value=value, residue=residue(value)))
-    jobs.worker_pool.evaluate = evaluate
+    jobs.run.process_pool.evaluate = evaluate
 """
 """In every process of a worker: a host of its own, short waits, small messages, and lies where they are wanted."""
 

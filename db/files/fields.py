@@ -1,7 +1,7 @@
 """Checks of documents that strangers wrote: each function returns the value, or raises BadMessage.
 
-Messages of workers (:mod:`jobs.farm.wire`) and files of results (:mod:`db.files.exports`) are read with the same
-checks.
+Messages of workers (:mod:`jobs.farm.api.wire`) and files of results (:mod:`db.files.exports`) are read with the
+same checks.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.evaluation import evaluate
 from jobs.mpi.messages import gather
+from jobs.run.evaluation import evaluate
 from langford.devices import Device
 from langford.methods import Count, Plan, PlanKey, merge, plan_of
 from langford.result import PartialResult

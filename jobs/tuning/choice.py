@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from random import Random
 
-from jobs.evaluation import evaluate
+from jobs.run.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, MethodDoesNotApply

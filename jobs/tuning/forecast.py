@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from jobs.evaluation import evaluate
+from jobs.run.evaluation import evaluate
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem

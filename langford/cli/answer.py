@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from jobs.agreement import agreement
+from jobs.verify.agreement import agreement
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.methods import METHODS, Count

@@ -13,7 +13,7 @@ from db.errors import NothingChosen
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
-from jobs import exchange, signing
+from jobs.verify import exchange, signing
 from langford.cli import display
 from langford.cli.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.option_groups import CampaignOptions, campaign_options_or_name, method_of

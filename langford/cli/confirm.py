@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from db import Ledger
-from jobs.confirmation import Confirmation, confirming_plan, require_complete
+from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import (

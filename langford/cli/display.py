@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jobs.durations import duration as duration
+from jobs.show.durations import duration as duration
 from langford.cli.terminal import say as say
 
 SLOW_SECONDS = 1.5

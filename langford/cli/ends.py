@@ -11,7 +11,7 @@ from db import Ledger
 from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
-from jobs import exchange, signing
+from jobs.verify import exchange, signing
 from langford.cli import display
 from langford.cli.options import json_option, ledger_option
 from langford.cli.terminal import show

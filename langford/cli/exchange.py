@@ -12,9 +12,9 @@ from db.errors import Unreplicated
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.states import TaskState
-from jobs import exchange, signing
-from jobs.agreement import agreement
-from jobs.run import result
+from jobs.run.loop import result
+from jobs.verify import exchange, signing
+from jobs.verify.agreement import agreement
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option, sign_option

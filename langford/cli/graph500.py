@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jobs.device_ranks import ranks_on_gpus
-from jobs.graph500 import graph500_on_ranks
-from jobs.ranks import Ranks
+from jobs.mpi.device_ranks import ranks_on_gpus
+from jobs.mpi.graph500 import graph500_on_ranks
+from jobs.mpi.ranks import Ranks
 from langford.cli import display
 from langford.cli.ranks import failing_together
 from langford.devices import KINDS

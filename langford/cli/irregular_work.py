@@ -11,7 +11,7 @@ from rich.table import Table
 
 from db import Ledger
 from jobs.mpi.world import world
-from jobs.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
+from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.graph500 import print_searches, searched_on_ranks

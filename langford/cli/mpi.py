@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 import db
-from jobs.mpi.pool import RankPool, serve
+from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import TooFewRanks, device_of, world
 from langford.cli.answer import other_method, print_answer

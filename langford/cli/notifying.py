@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from db import Campaign
-from jobs.hooks import CommandHook, Hook, UrlHook
-from jobs.notifying import STALLED_SECONDS, Notifier, Say
+from jobs.show.hooks import CommandHook, Hook, UrlHook
+from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
 from langford.cli.display import say
 from langford.cli.option_groups import gathered
 from langford.cli.parameter_types import duration
@@ -95,7 +95,7 @@ def notified(
         campaigns: about which something may be told.
         hooks: by each of them.
         stalled_after: see :class:`NotifyOptions`.
-        say_it: see :class:`jobs.notifying.Notifier`.
+        say_it: see :class:`jobs.show.notifications.Notifier`.
         patience: how many seconds the last news may take, asked at the end.
     """
     notifiers = [Notifier(campaigns, hook, say_it, stalled_after) for hook in hooks]
@@ -110,7 +110,7 @@ def notified(
 
 
 def say_notice(kind: str, message: str, campaign: str) -> None:
-    """Say on standard error that something was told, or not; see :data:`jobs.notifying.Say`."""
+    """Say on standard error that something was told, or not; see :data:`jobs.show.notifications.Say`."""
     say(f"{campaign}: {message}")
 
 

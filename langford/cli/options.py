@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import click
 
-from jobs.watch import PATIENCE_SECONDS
+from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.display import say
 from langford.cli.parameter_types import FiniteRange, duration

@@ -9,9 +9,9 @@ import click
 from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
-from jobs.report import evidence as gathering
-from jobs.report.evidence import Evidence
-from jobs.report.files import require_format, write, write_figures
+from jobs.show.report import evidence as gathering
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.files import require_format, write, write_figures
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options import json_option, ledger_option

@@ -11,13 +11,13 @@ import click
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.states import TaskState
-from jobs.calls import GivenUp
-from jobs.identity import Identity
-from jobs.pool import Pool
-from jobs.run import Run, RunReport, Step, result
-from jobs.sources import LedgerTasks
-from jobs.watch import PATIENCE_SECONDS
-from jobs.worker_pool import WorkerPool
+from jobs.run.calls import GivenUp
+from jobs.run.identity import Identity
+from jobs.run.loop import Run, RunReport, Step, result
+from jobs.run.pool import Pool
+from jobs.run.process_pool import WorkerPool
+from jobs.run.sources import LedgerTasks
+from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli import display
 from langford.cli.answer import other_method, print_answer
 from langford.cli.exit_codes import ExitCode, code_of_signal
@@ -65,7 +65,8 @@ def work_off(
     pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
     patience: float = PATIENCE_SECONDS,
 ) -> RunReport:
-    """Run a campaign of a ledger and show its progress; the other arguments are those of :class:`jobs.run.Run`."""
+    """Run a campaign of a ledger and show its progress; the other arguments are those of
+    :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
 
     def tell(step: Step) -> None:
@@ -114,7 +115,7 @@ def print_result(
 ) -> ExitCode:
     """Merge the results of a campaign and print its count, or ``tell`` it as a JSON object.
 
-    Other arguments and errors: as :func:`jobs.run.result`.
+    Other arguments and errors: as :func:`jobs.run.loop.result`.
     """
     count = result(campaign, unconfirmed)
     promise, replication = campaign.promise(), campaign.replication()

@@ -10,10 +10,11 @@ import click
 
 from db import Campaign, Ledger
 from db.look.overview import Watch
-from jobs.farm import lines, listening
-from jobs.farm.client import is_this_machine
-from jobs.farm.overviews import Overviews
-from jobs.farm.reporter import Reporter
+from jobs.farm.api.overviews import Overviews
+from jobs.farm.guard import listening
+from jobs.farm.worker.client import is_this_machine
+from jobs.show.log import campaign_lines
+from jobs.show.log.reporter import Reporter
 from langford.cli.logs import FORMATS, written
 from langford.cli.notifying import NotifyOptions, notified, notify_options
 from langford.cli.options import ledger_option, replicate_option
@@ -79,10 +80,10 @@ def serve(
             "a network that you trust"
         )
     try:
-        from jobs.farm import server, serving
-        from jobs.farm.connections import Connections, LimitedLog
-        from jobs.farm.streams import Streams
-        from jobs.farm.traffic import Traffic
+        from jobs.farm.api import server, serving
+        from jobs.farm.api.streams import Streams
+        from jobs.farm.api.traffic import Traffic
+        from jobs.farm.guard.connections import Connections, LimitedLog
     except ImportError as error:
         raise NoServer(
             f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
@@ -96,7 +97,7 @@ def serve(
         Ledger(address) as ledger,
         listening.socket_of(host, port) as listener,
         ended_in_order() as received,
-        written(log_format, lines.LOGGERS),
+        written(log_format, campaign_lines.LOGGERS),
     ):
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
         if replicate is not None:
@@ -108,15 +109,15 @@ def serve(
         application = server.application(
             ledger, names, None, connections, log, proxies, streams, traffic, overviews
         )
-        lines.listening(listener, certificate is not None, campaigns)
+        campaign_lines.listening(listener, certificate is not None, campaigns)
         watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
         with (
-            notified(campaigns, hooks, notify.stalled_after, lines.notice, lambda: LAST_SECONDS),
+            notified(campaigns, hooks, notify.stalled_after, campaign_lines.notice, lambda: LAST_SECONDS),
             reported(watches),
         ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, connections, log, listener, limits, streams, lambda: bool(received))
-        lines.stopped()
+        campaign_lines.stopped()
 
 
 @contextmanager

@@ -14,8 +14,8 @@ import click
 
 from db import Ledger, Standing
 from db.store.database import without_password
-from jobs.farm.client import RemoteCampaign, ServerAway
-from jobs.hooks import Hook
+from jobs.farm.worker.client import RemoteCampaign, ServerAway
+from jobs.show.hooks import Hook
 from langford.cli import display
 from langford.cli.exit_codes import code_of_signal
 from langford.cli.job_options import JobOptions, QueueOptions, job_options, queue_options

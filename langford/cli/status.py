@@ -14,8 +14,8 @@ import click
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.look.overview import Overview, to_document
-from jobs.farm.requests import ServerAway
-from jobs.farm.watching import RemoteOverviews
+from jobs.farm.worker.remote_overviews import RemoteOverviews
+from jobs.farm.worker.requests import ServerAway
 from langford.cli import display
 from langford.cli.columns import width_of_output
 from langford.cli.options import (

@@ -11,12 +11,12 @@ import click
 
 from db import Campaign, Export, Ledger
 from db.errors import Unreplicated
-from jobs import signing
-from jobs import verify as verification
-from jobs.agreement import agreement
-from jobs.recomputation import Comparison, Recomputation, compare, recomputation
-from jobs.run import result
-from jobs.statement import BadStatement, Statement, statement_of
+from jobs.run.loop import result
+from jobs.verify import coverage as verification
+from jobs.verify import signing
+from jobs.verify.agreement import agreement
+from jobs.verify.recomputation import Comparison, Recomputation, compare, recomputation
+from jobs.verify.statement import BadStatement, Statement, statement_of
 from langford.bounded import TooLarge, content
 from langford.cli import display
 from langford.cli.options import (

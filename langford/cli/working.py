@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from db.look.overview import ID_LENGTH
-from jobs.farm.client import RemoteCampaign
-from jobs.farm.outbox import Outbox
-from jobs.farm.tasks import ServerTasks
-from jobs.identity import Identity
-from jobs.run import Run, Step
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
+from jobs.run.loop import Run, Step
 from langford.cli import display
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options import (

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from db import Ledger
 from db.states import Role
 from db.store.models import Worker
-from jobs.run import result
+from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.command_line import COMMAND, ENVIRONMENT, command_on, planted

@@ -18,10 +18,10 @@ from sqlalchemy import insert, select
 from db import Credential, Delivery, Lease, Ledger
 from db.states import EventKind, Outcome, Role
 from db.store.models import Attempt, Token, Voter
-from jobs.farm.client import NotEnrolled, RemoteCampaign
-from jobs.farm.outbox import Outbox
-from jobs.identity import Identity
-from jobs.run import result
+from jobs.farm.worker.client import NotEnrolled, RemoteCampaign
+from jobs.farm.worker.outbox import Outbox
+from jobs.run.identity import Identity
+from jobs.run.loop import result
 from langford.arithmetic.residue import residue
 from langford.methods import plan_of
 from langford.result import Evaluation

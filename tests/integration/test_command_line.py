@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from db import Delivery, Export, Ledger
 from db.errors import BadExport
-from jobs.evaluation import evaluate
+from jobs.run.evaluation import evaluate
 from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.methods import METHODS

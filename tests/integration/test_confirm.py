@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from db import Export, Ledger
-from jobs import exchange
-from jobs.confirmation import Confirmation
+from jobs.verify import exchange
+from jobs.verify.confirmation import Confirmation
 from langford.arithmetic.residue import residue
 from langford.methods import LARGEST_SEED, Count, PlanKey, plan_of
 from langford.problem import Problem

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
-from jobs.farm.streams import MOST_OF_A_TOKEN
+from jobs.farm.api.streams import MOST_OF_A_TOKEN
 from tests.browsers import browser, tab
 from tests.integration.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.ports import free_port

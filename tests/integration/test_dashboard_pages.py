@@ -21,11 +21,11 @@ from starlette.routing import Route
 
 from db import Ledger
 from db.states import Role
-from jobs.dashboard import pages
-from jobs.dashboard.documents import Documents
-from jobs.farm.access import Access, RateLimit
-from jobs.farm.connections import Connections, LimitedLog
-from jobs.farm.streams import Listener, Streams
+from jobs.farm.api.streams import Listener, Streams
+from jobs.farm.dashboard import pages
+from jobs.farm.dashboard.documents import Documents
+from jobs.farm.guard.access import Access, RateLimit
+from jobs.farm.guard.connections import Connections, LimitedLog
 from tests import statuses
 from tests.browsers import WIDTHS, Tab, browser, tab
 from tests.campaigns import KEY, PLAN

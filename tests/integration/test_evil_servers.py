@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.farm import diagnosis, requests
-from jobs.farm.client import RemoteCampaign, ServerAway
-from jobs.farm.requests import ServerRefuses
-from jobs.hooks import NotTold, UrlHook
+from jobs.farm.worker import diagnosis, requests
+from jobs.farm.worker.client import RemoteCampaign, ServerAway
+from jobs.farm.worker.requests import ServerRefuses
+from jobs.show.hooks import NotTold, UrlHook
 from tests.command_line import ENVIRONMENT, Run
 from tests.evil_servers import ATTACKS, HEAD, Attack, EvilServer, encoded, measured, swelling, whole, without_end
 from tests.receivers import Receiver
@@ -182,7 +182,7 @@ def test_a_receiver_that_shakes_hands_for_ever_is_given_up() -> None:
 
 NOTIFY = """
 import resource, sys
-from jobs.hooks import NotTold, UrlHook
+from jobs.show.hooks import NotTold, UrlHook
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     UrlHook(sys.argv[1]).tell(b"{}")

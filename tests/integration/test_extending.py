@@ -10,10 +10,10 @@ import pytest
 
 import langford
 from db import Ledger
-from jobs.identity import Identity
-from jobs.in_process import InProcessPool
-from jobs.run import Run, result
-from jobs.sources import LedgerTasks
+from jobs.run.identity import Identity
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run, result
+from jobs.run.sources import LedgerTasks
 from langford.counting import count_tasks
 from langford.devices import CPU
 from langford.errors import BadProblem, MethodDoesNotApply

@@ -17,8 +17,8 @@ from sqlalchemy import select
 from db import Delivery
 from db.states import Ending
 from db.store.models import Attempt
-from jobs.farm.client import RemoteCampaign, ServerRefuses
-from jobs.identity import Identity
+from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
+from jobs.run.identity import Identity
 from langford.arithmetic.residue import residue
 from langford.devices import cores
 from langford.result import Evaluation

@@ -22,10 +22,11 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from jobs.dashboard.cookie import MOST_TOKENS
-from jobs.farm import bodies, server
-from jobs.farm.access import RateLimit
-from jobs.farm.precedence import THREADS, Bearers, Precedence
+from jobs.farm.api import server
+from jobs.farm.guard import bodies
+from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.cookie import MOST_TOKENS
+from jobs.farm.guard.precedence import THREADS, Bearers, Precedence
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, PLAN
 from tests.databases import fresh_database

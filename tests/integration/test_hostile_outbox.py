@@ -9,8 +9,8 @@ from pathlib import Path
 
 from db import Delivery, Ledger
 from db.states import Role
-from jobs.farm import envelope
-from jobs.farm.wire import CampaignInfo
+from jobs.farm.api import envelope
+from jobs.farm.api.wire import CampaignInfo
 from langford.result import Evaluation, PartialResult
 from tests.command_line import Run
 from tests.databases import fresh_database

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from db import Campaign, Ledger
-from jobs.run import result
+from jobs.run.loop import result
 from langford import count as langford_count
 from slurm import job_name
 from tests.command_line import ENVIRONMENT, Run

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from db.states import Role
-from jobs.farm.connections import STRANGERS_PER_ADDRESS
-from jobs.farm.streams import MOST_OF_A_TOKEN, MOST_STREAMS
+from jobs.farm.api.streams import MOST_OF_A_TOKEN, MOST_STREAMS
+from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS
 from tests.command_line import ENVIRONMENT
 from tests.integration.farm import LONG_CAMPAIGN, NAME, Farm
 from tests.ports import free_port
@@ -129,7 +129,7 @@ from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 from jobs.farm import listening, serving
-from jobs.farm.connections import Connections, LimitedLog
+from jobs.farm.guard.connections import Connections, LimitedLog
 def words():
     while True:
         yield b"x" * 65_536

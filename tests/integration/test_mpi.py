@@ -127,7 +127,7 @@ GodfreyOnCpu.evaluate = losing
 """The device is lost at task 30."""
 LATE = """
 import time
-from jobs.mpi.pool import RankPool, serve
+from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.world import world
 from langford.devices import CPU
 from langford.methods import PlanKey

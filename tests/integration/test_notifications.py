@@ -15,8 +15,8 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from jobs.farm.client import RemoteCampaign
-from jobs.hooks import BadHook, CommandHook, NotTold, UrlHook
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.show.hooks import BadHook, CommandHook, NotTold, UrlHook
 from tests.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
 from tests.command_line import Run
 from tests.databases import fresh_database

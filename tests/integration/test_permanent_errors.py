@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.farm import requests
-from jobs.farm.client import RemoteCampaign, ServerAway, ServerRefuses
-from jobs.farm.diagnosis import permanent
+from jobs.farm.worker import requests
+from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.farm.worker.diagnosis import permanent
 from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.ports import free_port
 

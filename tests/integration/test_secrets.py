@@ -16,8 +16,8 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.farm.client import ClearText, RemoteCampaign
-from jobs.identity import is_dead
+from jobs.farm.worker.client import ClearText, RemoteCampaign
+from jobs.run.identity import is_dead
 from langford.cli.terminal import plain
 from tests.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.command_line import COMMAND, ENVIRONMENT, Run

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
-from jobs.run import result
+from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.command_line import COMMAND, Run
 from tests.databases import fresh_database

@@ -23,12 +23,12 @@ from db import Credential, Delivery
 from db.states import Ending, EventKind, Outcome
 from db.store.models import Attempt, Event
 from db.work.leases import COPY_SECONDS
-from jobs.farm.client import RemoteCampaign, ServerRefuses
-from jobs.farm.outbox import Outbox
-from jobs.farm.tasks import ServerTasks
-from jobs.farm.wire import MOST_AT_ONCE
-from jobs.identity import Identity
-from jobs.run import Run
+from jobs.farm.api.wire import MOST_AT_ONCE
+from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
+from jobs.run.loop import Run
 from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -308,7 +308,7 @@ class OddAnswers(BaseHTTPRequestHandler):
 def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """The environment of a worker that asks again soon."""
     (tmp_path / "soon").mkdir()
-    besides = "import jobs.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
+    besides = "import jobs.run.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
     return slowed(tmp_path / "soon", besides=besides)
 
 

@@ -22,9 +22,9 @@ import pytest
 
 from db import Ledger
 from db.states import Role
-from jobs.farm import server
-from jobs.farm.connections import Connections, LimitedLog, Proxies, network_of
-from jobs.farm.serving import Serving
+from jobs.farm.api import server
+from jobs.farm.api.serving import Serving
+from jobs.farm.guard.connections import Connections, LimitedLog, Proxies, network_of
 from tests.asgi import Client
 from tests.campaigns import NAME, new_campaign
 from tests.command_line import ENVIRONMENT
@@ -114,7 +114,7 @@ SHORT_BODIES = """
 import sys
 from db import Ledger
 from jobs.farm import listening, server, serving
-from jobs.farm.connections import Connections, LimitedLog
+from jobs.farm.guard.connections import Connections, LimitedLog
 ledger, connections, log = Ledger(sys.argv[1]), Connections(), LimitedLog()
 application = server.application(ledger, [sys.argv[2]], None, connections, log)
 limits = serving.Serving(header_seconds=30, body_seconds=2)

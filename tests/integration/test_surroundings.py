@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from db import Ledger
-from jobs.effort import WorkersKeepDying
+from jobs.run.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error
 from langford.cli.main import cli
 from langford.errors import LangfordError, MachineFailed, WrongResult

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from db import Export, read_export
-from jobs.agreement import agreement
+from jobs.verify.agreement import agreement
 from langford.arithmetic.residue import residue
 from langford.estimation import Estimate
 from langford.problem import Problem

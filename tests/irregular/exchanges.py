@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from jobs import device_ranks
-from jobs.device_ranks import InPlaceRanks, NcclRanks, ranks_on_gpus
-from jobs.ranks import Ranks
+from jobs.mpi import device_ranks
+from jobs.mpi.device_ranks import InPlaceRanks, NcclRanks, ranks_on_gpus
+from jobs.mpi.ranks import Ranks
 from langford.irregular.arrays import on_host
 
 

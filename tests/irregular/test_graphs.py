@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from jobs.graph500 import graph500_on_ranks
+from jobs.mpi.graph500 import graph500_on_ranks
 from langford.errors import CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker, search_states
 from langford.irregular.arrays import offset_type
@@ -425,7 +425,7 @@ def test_the_protocol_needs_no_more_memory_than_it_asks_for(
             graph500(scale, 1, edgefactor)
 
     asked: list[int] = []
-    for name in ("jobs.graph500", "langford.irregular.graph500", "langford.irregular.kronecker"):
+    for name in ("jobs.mpi.graph500", "langford.irregular.graph500", "langford.irregular.kronecker"):
         monkeypatch.setattr(
             importlib.import_module(name), "require_memory", lambda what, needed, present: asked.append(needed)
         )

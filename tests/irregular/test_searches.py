@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.throughput import BadFarm, Farm, Pipeline, best_streams, launches_per_second, throughput
+from jobs.tuning.throughput import BadFarm, Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.estimation import estimate
 from langford.irregular import search_states

@@ -10,8 +10,8 @@ import pytest
 
 from db import Credential, Delivery, Receipt
 from db.states import EventKind
-from jobs import backoff
-from jobs.farm.client import RemoteCampaign, RequestRefused
+from jobs.farm.worker.client import RemoteCampaign, RequestRefused
+from jobs.run import backoff
 from tests.campaigns import TRUE, delivery
 
 

@@ -20,7 +20,7 @@ from db.errors import BadExport
 from db.records import Computation, Machine
 from db.states import EventKind
 from db.store.models import Attempt, Event, Worker
-from jobs import exchange
+from jobs.verify import exchange
 from langford.result import Evaluation
 from tests import malicious_exports
 from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, true_deliveries

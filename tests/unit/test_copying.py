@@ -11,7 +11,7 @@ from sqlalchemy import text
 from db import Database, Ledger
 from db.errors import CopyFailed, LeasesRunning, LedgerUnreachable, NotEmpty
 from db.store import copying
-from jobs.run import result
+from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
 from tests.databases import fresh_database

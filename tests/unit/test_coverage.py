@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs import signing
-from jobs.verify import Coverage, choose, sample_size, sources, stale
+from jobs.verify import signing
+from jobs.verify.coverage import Coverage, choose, sample_size, sources, stale
 from langford.devices import HOST
 from langford.kernels.gpu.host import NoCompiler
 from langford.methods import PlanKey, plan_of

@@ -12,10 +12,10 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from jobs.dashboard.cookie import MOST_TOKENS
-from jobs.dashboard.documents import FOLDER
-from jobs.farm import server
-from jobs.farm.access import RateLimit
+from jobs.farm.api import server
+from jobs.farm.dashboard.documents import FOLDER
+from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.cookie import MOST_TOKENS
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, PLAN, new_campaign
 
@@ -262,7 +262,7 @@ def test_the_files_write_no_markup_and_ask_nobody_else() -> None:
 def test_the_files_belong_to_the_package() -> None:
     """A wheel contains what its package data name."""
     settings = tomllib.loads((FOLDER.parents[1] / "pyproject.toml").read_text())
-    patterns = settings["tool"]["setuptools"]["package-data"]["jobs.dashboard"]
+    patterns = settings["tool"]["setuptools"]["package-data"]["jobs.farm.dashboard"]
     files = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
     assert {"static", "templates"} == {path.parent.name for path in files}
     assert [path for path in files if not any(path.match(pattern) for pattern in patterns)] == []

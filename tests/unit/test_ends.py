@@ -14,7 +14,7 @@ from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, Transac
 from db.states import EventKind, Role, TaskState
 from db.store.models import Base, Campaign
 from db.work import lifecycle
-from jobs.run import result
+from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.campaigns import (

@@ -17,8 +17,8 @@ from db import Export, Ledger, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import EventKind
 from db.store.models import Event
-from jobs import exchange
-from jobs.run import result as result_of
+from jobs.run.loop import result as result_of
+from jobs.verify import exchange
 from langford.errors import CheckFailed, Incomplete
 from langford.problem import Problem
 from langford.reference import published

@@ -14,9 +14,9 @@ import pytest
 
 from db import Export, read_export
 from db.errors import BadExport, CampaignMismatch
-from jobs import exchange, verify
-from jobs.agreement import agreement
-from jobs.recomputation import compare, recomputation
+from jobs.verify import coverage, exchange
+from jobs.verify.agreement import agreement
+from jobs.verify.recomputation import compare, recomputation
 from langford.arithmetic.residue import residue
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete
@@ -171,7 +171,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
                 found.add(name)
     if {each.index for each in results} != set(plan.tasks) or len(results) != len(plan.tasks):
         found.add("complete")
-    if verify.stale(verify.sources(export.results)):
+    if coverage.stale(coverage.sources(export.results)):
         found.add("kernels")
     try:
         count = merge(plan, results)

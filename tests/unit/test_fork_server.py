@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from jobs import fork_server
-from jobs.fork_server import ForkServer
+from jobs.run import fork_server
+from jobs.run.fork_server import ForkServer
 from tests.command_line import ENVIRONMENT
 
 SECONDS = 60.0
@@ -192,7 +192,7 @@ def test_a_worker_that_cannot_be_started() -> None:
 
 PROGRAM = """
 import os, signal, time
-from jobs.fork_server import ForkServer
+from jobs.run.fork_server import ForkServer
 from tests.unit.test_fork_server import hear, load, load_for_ever, obey
 if __name__ == "__main__":
     {before}

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from db import Credential, Delivery
-from jobs.farm import envelope
-from jobs.farm.outbox import Outbox
-from jobs.farm.wire import CampaignInfo
-from jobs.identity import Identity
+from jobs.farm.api import envelope
+from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.worker.outbox import Outbox
+from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, content, lock_file, regular_content
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.hostile_files import forged, plant

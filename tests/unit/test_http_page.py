@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from db import Lease, Ledger
 from db.states import Role
-from jobs.farm import server, streams, wire
-from jobs.farm.connections import LimitedLog
-from jobs.farm.streams import Streams
+from jobs.farm.api import server, streams, wire
+from jobs.farm.api.streams import Streams
+from jobs.farm.guard.connections import LimitedLog
 from tests.asgi import Client
 from tests.campaigns import NAME, new_campaign, true_deliveries
 

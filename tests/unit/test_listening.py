@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from jobs.farm.listening import socket_of
+from jobs.farm.guard.listening import socket_of
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from db import Campaign, Ledger
 from db.look.overview import shared
 from db.states import Role
-from jobs.farm import server
+from jobs.farm.api import server
 from tests.asgi import Client
 from tests.campaigns import HOUR, KEY, NAME, PLAN, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from db import Credential, Delivery, Standing
-from jobs.farm import envelope, wire
-from jobs.farm.outbox import Outbox
-from jobs.farm.quarantine import Quarantine
-from jobs.farm.wire import CampaignInfo
-from jobs.identity import Identity
+from jobs.farm.api import envelope, wire
+from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.quarantine import Quarantine
+from jobs.run.identity import Identity
 from langford.result import PartialResult
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery
 

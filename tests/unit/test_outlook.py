@@ -11,9 +11,9 @@ import pytest
 
 from db import Ledger
 from db.look.overview import Eta, Overview
-from jobs.farm import outlook
-from jobs.farm.outlook import Outlook
-from jobs.farm.requests import ServerAway
+from jobs.farm.worker import outlook
+from jobs.farm.worker.outlook import Outlook
+from jobs.farm.worker.requests import ServerAway
 from tests.campaigns import HOUR, new_campaign, true_deliveries
 
 

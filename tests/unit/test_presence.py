@@ -14,10 +14,10 @@ from db.errors import UnknownWorker, WrongToken
 from db.states import Ending, EventKind, Outcome
 from db.store.models import Attempt, Worker
 from db.work.presence import NOTE_SECONDS, Presence
-from jobs.identity import Identity, equipment_of
-from jobs.in_process import InProcessPool
-from jobs.run import Run
-from jobs.sources import LedgerTasks
+from jobs.run.identity import Identity, equipment_of
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
+from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
 

@@ -21,8 +21,8 @@ from db.files.promise import Voters, document, in_words, joined_promise
 from db.states import EventKind, Role
 from db.store import models
 from db.store.models import Event, Result, Voter
-from jobs import exchange
-from jobs.run import result as result_of
+from jobs.run.loop import result as result_of
+from jobs.verify import exchange
 from langford.errors import Incomplete
 from langford.result import Evaluation
 from tests import malicious_exports

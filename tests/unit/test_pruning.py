@@ -17,7 +17,7 @@ from db.store.models import Voter, Worker
 from db.trust import voters as voters_of
 from db.work import pruning
 from db.work.tokens import digest
-from jobs.farm import server
+from jobs.farm.api import server
 from tests.asgi import Client
 from tests.campaigns import HOUR, NAME, delivery, forged, new_campaign, true_deliveries
 

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from db import Ledger
-from jobs.recomputation import Comparison, Part, Recomputation, compare, recomputation
+from jobs.verify.recomputation import Comparison, Part, Recomputation, compare, recomputation
 from langford.cli.confirm import confirm
 from langford.cli.verify import verify
 from langford.devices import CPU

@@ -11,7 +11,7 @@ from hypothesis import settings
 from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
 from db.errors import WorkerDistrusted
 from db.states import Outcome, Role
-from jobs.farm import server, wire
+from jobs.farm.api import server, wire
 from tests.asgi import Client
 from tests.histories import Histories
 

@@ -27,14 +27,14 @@ from db.records import Computation, Machine
 from db.states import Outcome
 from db.store.models import Attempt, Worker
 from docs.scripts import fetched
-from jobs import exchange
-from jobs.report import evidence, html, pdf, svg
-from jobs.report.content import document
-from jobs.report.evidence import Evidence
-from jobs.report.files import write, write_figures
-from jobs.report.numbers import numbers
-from jobs.report.thesis import CAMPAIGNS
-from jobs.report.timeline import computing, occupancy, without_overlap
+from jobs.show.report import evidence, html, pdf, svg
+from jobs.show.report.content import document
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.files import write, write_figures
+from jobs.show.report.numbers import numbers
+from jobs.show.report.thesis import CAMPAIGNS
+from jobs.show.report.timeline import computing, occupancy, without_overlap
+from jobs.verify import exchange
 from langford.result import Evaluation
 from tests.campaigns import (
     COUNT,

@@ -17,7 +17,7 @@ from db.store import creation, views
 from db.store.models import Base
 from db.store.schema import MIGRATIONS, SCHEMA
 from db.store.upgrading import upgrade
-from jobs.run import result
+from jobs.run.loop import result
 from tests.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.databases import fresh_database
 from tests.earlier_schemas import GONE, LAST, UNDONE

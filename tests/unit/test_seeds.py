@@ -16,10 +16,10 @@ import langford as library
 from db import Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.states import Role
-from jobs import exchange
-from jobs.farm import envelope, server, wire
-from jobs.recomputation import recomputation
-from jobs.run import result
+from jobs.farm.api import envelope, server, wire
+from jobs.run.loop import result
+from jobs.verify import exchange
+from jobs.verify.recomputation import recomputation
 from langford.devices import CPU
 from langford.errors import BadDepth, BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from db import Credential, Delivery, Lease, Ledger
 from db.states import Role
-from jobs.farm import server, wire
+from jobs.farm.api import server, wire
 from langford.result import PartialResult
 from tests.asgi import Client
 from tests.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries

@@ -9,11 +9,11 @@ import pytest
 
 from db import Standing
 from db.errors import CampaignMismatch
-from jobs.farm.client import RemoteCampaign
-from jobs.farm.outbox import Outbox
-from jobs.farm.tasks import ServerTasks
-from jobs.farm.wire import CampaignInfo
-from jobs.identity import Identity
+from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
 from langford.methods import PlanKey
 from langford.problem import Problem
 from tests.campaigns import KEY, TASKS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import signing
-from jobs.signing import BadSignature, signature_of, signer
+from jobs.verify import signing
+from jobs.verify.signing import BadSignature, signature_of, signer
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 

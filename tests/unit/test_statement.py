@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from db import Promise
-from jobs.recomputation import Comparison
-from jobs.statement import FORMAT, BadStatement, Statement, statement_of
-from jobs.verify import Coverage
+from jobs.verify.coverage import Coverage
+from jobs.verify.recomputation import Comparison
+from jobs.verify.statement import FORMAT, BadStatement, Statement, statement_of
 from langford.devices import CPU
 
 PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from db.errors import LedgerBusy
-from jobs.farm.connections import LimitedLog
-from jobs.farm.streams import Listener as Client
-from jobs.farm.streams import NoMoreStreams, Streams
+from jobs.farm.api.streams import Listener as Client
+from jobs.farm.api.streams import NoMoreStreams, Streams
+from jobs.farm.guard.connections import LimitedLog
 
 EVERY = 0.05
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from jobs.watch import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
+from jobs.run.task_limits import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
 
 TOKEN, WORK = 7, 100.0
 

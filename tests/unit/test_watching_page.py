@@ -21,10 +21,10 @@ from db.look import notices
 from db.look.overview import Overview
 from db.records import EventRecord
 from db.states import EventKind, NoticeKind
-from jobs.farm import lines, log
-from jobs.farm.connections import LimitedLog
-from jobs.notifying import notice
-from jobs.wording import WORDINGS
+from jobs.farm.guard.connections import LimitedLog
+from jobs.show.log import campaign_lines, line
+from jobs.show.notifications import notice
+from jobs.show.wording import WORDINGS
 from langford.cli.logs import JsonLines, Lines, TextLines
 from tests.campaigns import NAME, TASKS, finish, new_campaign
 
@@ -59,19 +59,19 @@ def said(caplog: pytest.LogCaptureFixture) -> dict[str, dict[str, Any]]:
 def test_the_page_has_every_event_with_its_fields(
     campaign: Campaign, overview: Overview, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, log.NAME)
+    caplog.set_level(logging.INFO, line.NAME)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        lines.listening(listener, False, [campaign])
-    lines.stopped()
-    lines.going(overview)
-    lines.done(overview)
-    for change in lines.WORKER_LINES.values():
+        campaign_lines.listening(listener, False, [campaign])
+    campaign_lines.stopped()
+    campaign_lines.going(overview)
+    campaign_lines.done(overview)
+    for change in campaign_lines.WORKER_LINES.values():
         change(NAME, overview.workers)
-    lines.expired(NAME, 2)
+    campaign_lines.expired(NAME, 2)
     for kind in WORDINGS:
-        lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
+        campaign_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
     for event in ("notified", "not_notified"):
-        lines.notice(event, "words", NAME)
+        campaign_lines.notice(event, "words", NAME)
     limited = LimitedLog()
     limited.say("192.0.2.1", "noise")
     limited.say("192.0.2.1", "an error", ValueError("no"))
@@ -129,7 +129,7 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
 def record(message: str, **more: Any) -> logging.LogRecord:
     fields = {"msg": "%s", "args": (message,), "levelno": 20, "levelname": "INFO", "created": 0.5}
     made = logging.makeLogRecord(fields)
-    for name, value in log.extra("progress", NAME, more).items():
+    for name, value in line.extra("progress", NAME, more).items():
         setattr(made, name, value)
     return made
 

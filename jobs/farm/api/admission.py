@@ -1,0 +1,36 @@
+"""The first look at every request: whether its address may send one now, before it is known what it asks for."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from jobs.farm.dashboard.documents import HEADERS
+from jobs.farm.guard.access import Access, TooManyRequests
+
+API = "/campaigns", "/metrics"
+"""How the paths of programs begin; the others are those of pages."""
+
+
+class Admitted:
+    """An ASGI application that refuses the requests of an address which sends too many to another one."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._application, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                self._access.admit(Request(scope))
+            except TooManyRequests as error:
+                await _refusal(error, scope["path"])(scope, receive, send)
+                return
+        await self._application(scope, receive, send)
+
+
+def _refusal(error: TooManyRequests, path: str) -> Response:
+    later = {"Retry-After": f"{error.seconds:.2f}"}
+    if path.startswith(API):
+        return JSONResponse({"error": str(error)}, 429, later)
+    return PlainTextResponse(str(error), 429, HEADERS | later)

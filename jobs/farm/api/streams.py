@@ -1,0 +1,272 @@
+"""Streams of a campaign's status as server-sent events; each status is computed once for all who listen.
+
+A stream holds no thread and no connection to the database.  Who reads slowly misses some statuses and gets the
+newest one.  Used on the event loop of the server only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from jobs.farm.guard.connections import LimitedLog
+from langford.errors import LangfordError
+
+EVERY_SECONDS = 2.0
+LARGEST_SHARE = 0.04
+"""Of one core's time, for the statuses of a campaign: where one takes long, they come more rarely."""
+LONGEST_PAUSE = 60.0
+ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
+MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 192
+ALIVE = b"event: alive\ndata:\n\n"
+CROWDED = b"event: crowded\ndata:\n\n"
+"""The last event of a stream that gave way to a newer one."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Accel-Buffering": "no",  # a proxy shall pass events on at once
+}
+
+Allowed = Callable[[], Awaitable[bool]]
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who asks for a stream.
+
+    Attributes:
+        address: of the client.
+        bearer: digest of the token that opens the campaign.
+        allowed: whether it still has the right to listen.
+    """
+
+    address: str
+    bearer: str
+    allowed: Allowed
+
+
+class NoMoreStreams(LangfordError):
+    """The server ends, or as many listen already as may."""
+
+
+class Broadcast:
+    """The statuses of one campaign, as events."""
+
+    def __init__(self, compute: Callable[[], dict[str, Any]], every: float, threads: CapacityLimiter) -> None:
+        """
+        Args:
+            compute: makes a status; it is called in a thread, once at a time.
+            every: seconds from one status to the next, at least.
+            threads: in which statuses are made.
+        """
+        self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
+        self._number = 0
+        self._outcome: tuple[bytes, Exception | None] = b"", None
+        # Until when the newest status is new enough, by time.monotonic.
+        self._due = 0.0
+
+    async def newer(self, number: int) -> tuple[int, bytes]:
+        """The number and the event of a status after the one of that number.  Raises what computing it raised."""
+        if not self._has_newer(number):
+            # Who holds the lock computes the status for all who wait for the lock.
+            async with self._lock:
+                while not self._has_newer(number):
+                    await self._compute_next()
+        event, error = self._outcome
+        if error is not None:
+            raise error
+        return self._number, event
+
+    def _has_newer(self, number: int) -> bool:
+        return self._number > number and time.monotonic() < self._due
+
+    async def _compute_next(self) -> None:
+        await asyncio.sleep(self._due - time.monotonic())
+        began = time.monotonic()
+        self._due = began + self._every
+        outcome = await anyio.to_thread.run_sync(self._computed, limiter=self._threads)
+        if outcome != self._outcome:  # the same status again is no news
+            self._number, self._outcome = self._number + 1, outcome
+        ended = time.monotonic()
+        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
+
+    def _computed(self) -> tuple[bytes, Exception | None]:
+        try:
+            text = json.dumps(self._compute(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except Exception as error:
+            return b"", error
+        return b"data: " + text.encode("utf-8", "replace") + b"\n\n", None
+
+
+class Streams:
+    """All streams of a server.
+
+    Attributes:
+        log: for what ends a stream.
+        closing: is set when all streams end.
+    """
+
+    def __init__(
+        self,
+        log: LimitedLog,
+        most: int = MOST_STREAMS,
+        every: float = EVERY_SECONDS,
+        of_a_token: int = MOST_OF_A_TOKEN,
+        of_an_address: int = MOST_OF_AN_ADDRESS,
+    ) -> None:
+        """
+        Args:
+            log: for what ends a stream.
+            most: how many may be open.
+            every: seconds from one status to the next, at least.
+            of_a_token: how many of them with one token; a further one takes the place of the oldest.
+            of_an_address: how many of them from one address; a further one takes the place of the oldest of the
+                token that has the most of them.
+        """
+        self.log, self._most, self._every = log, most, every
+        self._most_of_a_token, self._most_of_an_address = of_a_token, of_an_address
+        self.closing = asyncio.Event()
+        # Ordered by their age.
+        self._open: dict[Stream, None] = {}
+        self._broadcasts: dict[str, Broadcast] = {}
+        self._threads = CapacityLimiter(1)
+
+    @property
+    def open(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def close(self) -> None:
+        """End all streams, and open no more."""
+        self.closing.set()
+
+    async def answer(
+        self, name: str, compute: Callable[[], dict[str, Any]], listener: Listener, version: str
+    ) -> Response:
+        """A stream of a campaign.  Raises NoMoreStreams, and what computing the first status raises.
+
+        Args:
+            name: of the campaign.
+            compute: makes its status.
+            listener: who asks for it.
+            version: of the server's pages.
+        """
+        self._require_room(listener)
+        broadcast = self._broadcasts.setdefault(name, Broadcast(compute, self._every, self._threads))
+        number, event = await broadcast.newer(0)
+        self._require_room(listener)
+        hello = f"event: version\ndata: {version}\n\n".encode()
+        return Stream(self, broadcast, number, hello + event, listener)
+
+    def enter(self, stream: Stream) -> None:
+        """Count a stream that begins; another one gives way to it where its token or its address has too many."""
+        leaving = self._giving_way(stream.listener)
+        if leaving is not None:
+            self.leave(leaving)
+            leaving.give_way()
+        self._open[stream] = None
+
+    def leave(self, stream: Stream) -> None:
+        """Count a stream no more."""
+        self._open.pop(stream, None)
+
+    def _require_room(self, listener: Listener) -> None:
+        full = self.open >= self._most and self._giving_way(listener) is None
+        if self.closing.is_set() or full:
+            raise NoMoreStreams("no further stream is opened now: ask for the status from time to time")
+
+    def _giving_way(self, listener: Listener) -> Stream | None:
+        """The stream that would end for a new one; None while there is room beside it."""
+        of_the_token = [stream for stream in self._open if stream.listener.bearer == listener.bearer]
+        if len(of_the_token) >= self._most_of_a_token:
+            return of_the_token[0]
+        here = [stream for stream in self._open if stream.listener.address == listener.address]
+        if len(here) < self._most_of_an_address:
+            return None
+        [(bearer, _)] = Counter(stream.listener.bearer for stream in here).most_common(1)
+        return next(stream for stream in here if stream.listener.bearer == bearer)
+
+
+class Stream(Response):
+    """The events of one listener, until it or the server ends, it gives way, or loses its right to listen.
+
+    Attributes:
+        listener: who listens.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self, streams: Streams, broadcast: Broadcast, number: int, first: bytes, listener: Listener
+    ) -> None:
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self.listener, self._streams, self._broadcast = listener, streams, broadcast
+        self._crowded = asyncio.Event()
+        self._number, self._first = number, first
+        self._checked = time.monotonic()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        if scope["method"] != "HEAD":
+            self._streams.enter(self)
+            ends = _hung_up(receive), self._streams.closing.wait(), self._crowded.wait()
+            try:
+                await self._first_to_end(self._events(send), *ends)
+            finally:
+                self._streams.leave(self)
+            if self._crowded.is_set():
+                await send({"type": "http.response.body", "body": CROWDED, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def give_way(self) -> None:
+        """End, and say why."""
+        self._crowded.set()
+
+    async def _first_to_end(self, *parts: Awaitable[object]) -> None:
+        tasks = [asyncio.ensure_future(part) for part in parts]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            for error in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(error, LangfordError):
+                    self._streams.log.say("a stream", str(error))
+                elif isinstance(error, Exception):
+                    self._streams.log.say("a stream", "an error", error)
+
+    async def _events(self, send: Send) -> None:
+        number, event = self._number, self._first
+        while await self._still_allowed():
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+            news = asyncio.ensure_future(self._broadcast.newer(number))
+            try:
+                while not (await asyncio.wait({news}, timeout=ALIVE_SECONDS))[0]:
+                    await send({"type": "http.response.body", "body": ALIVE, "more_body": True})
+                    if not await self._still_allowed():
+                        return
+            finally:
+                news.cancel()
+            number, event = news.result()
+
+    async def _still_allowed(self) -> bool:
+        if time.monotonic() < self._checked + ALLOWED_SECONDS:
+            return True
+        self._checked = time.monotonic()
+        return await self.listener.allowed()
+
+
+async def _hung_up(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

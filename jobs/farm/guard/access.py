@@ -1,0 +1,205 @@
+"""Who asks the task server, how often, and what the tokens of a request open.
+
+Workers and programs show a token in the header "Authorization".  A browser shows those of its cookie instead,
+with which it may only read: no other site can make it change anything.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from db import Campaign, Ledger
+from db.records import Right
+from db.states import Role
+from jobs.farm.guard import cookie
+from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
+from jobs.farm.guard.precedence import Bearers, Precedence, Threads
+from langford.errors import LangfordError
+
+REQUESTS_PER_SECOND, BURST = 200.0, 400.0
+MOST_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
+"""How many addresses are remembered, about, and the time between two looks which of them may be forgotten."""
+ORDER = {role: place for place, role in enumerate(Role)}
+T = TypeVar("T")
+
+
+class RateLimit:
+    """A limit on the requests per second from one address; short bursts may exceed it."""
+
+    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
+        self._per_second, self._burst = per_second, burst
+        # By address: requests that it may send now, and the time of its last request.
+        self._allowances: dict[str, tuple[float, float]] = {}
+        self._lock, self._next_look = threading.Lock(), 0.0
+
+    def wait(self, address: str, cost: float = 1.0) -> float:
+        """Seconds until the address may send a request; 0 when it may send this one.
+
+        ``cost``: how many requests this one counts as.
+        """
+        now, cost = time.monotonic(), min(cost, self._burst)
+        with self._lock:
+            if len(self._allowances) > MOST_ADDRESSES and now >= self._next_look:
+                self._next_look = now + LOOK_SECONDS
+                # An address that was silent since then has its whole burst again, like a new one.
+                full_since = now - self._burst / self._per_second
+                self._allowances = {
+                    known: allowance for known, allowance in self._allowances.items() if allowance[1] > full_since
+                }
+            allowed, last = self._allowances.get(address, (self._burst, now))
+            allowed = min(self._burst, allowed + (now - last) * self._per_second)
+            accepted = allowed >= cost
+            self._allowances[address] = (allowed - cost * accepted, now)
+            return 0.0 if accepted else (cost - allowed) / self._per_second
+
+
+class TooManyRequests(LangfordError):
+    """An address sends more requests than it may.
+
+    Attributes:
+        seconds: until it may send the next one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("too many requests; wait and repeat")
+        self.seconds = seconds
+
+
+class Access:
+    """The campaigns of a server, and who may do what with them.
+
+    Attributes:
+        campaigns: by name.
+        log: for what operators shall know, and clients not.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        campaigns: Mapping[str, Campaign],
+        limit: RateLimit,
+        connections: Connections,
+        log: LimitedLog,
+        proxies: Collection[str] = (),
+    ) -> None:
+        """
+        Args:
+            ledger: that of the campaigns.
+            campaigns: by name, at least one.
+            limit: on the requests of an address; strangers, readers and workers have one each.
+            connections: is told which of them show a token.
+            log: for what operators shall know, and clients not.
+            proxies: addresses of proxies, whose X-Forwarded-For is believed.
+        """
+        self.campaigns, self.log = campaigns, log
+        self._ledger, self._limit, self._connections = ledger, limit, connections
+        self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
+        self._threads, self._bearers = Threads(), Bearers()
+
+    def address(self, request: Request) -> str:
+        """The address by which the client of a request is limited."""
+        return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
+
+    def encrypted(self, request: Request) -> bool:
+        """Whether nobody between the client and the server, or its proxy, can read the request."""
+        said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
+        return (said[-1] or request.url.scheme) == "https"
+
+    def admit(self, request: Request) -> None:
+        """Count a request; raises TooManyRequests."""
+        self._charge(request, self._precedence(request, self.tokens(request)))
+
+    def _charge(self, request: Request, who: Precedence, cost: int = 1) -> None:
+        # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
+        wait = self._limit.wait(f"{self.address(request)} {who.name}", cost)
+        if wait:
+            raise TooManyRequests(wait)
+
+    def _precedence(self, request: Request, tokens: Sequence[str]) -> Precedence:
+        """That of a request which shows some tokens."""
+        known = self._bearers.precedence(tokens)
+        # A cookie is good for reading only.
+        return known if "authorization" in request.headers else min(known, Precedence.READER)
+
+    def tokens(self, request: Request) -> list[str]:
+        """The tokens that a request shows; those of a cookie count for reading only."""
+        if "authorization" in request.headers or request.method not in ("GET", "HEAD"):
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            return [token] if scheme.lower() == "bearer" and token else []
+        return self.cookies(request)
+
+    def cookies(self, request: Request) -> list[str]:
+        """The tokens that the browser keeps in its cookie."""
+        return cookie.read(request, self.encrypted(request))
+
+    async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
+        """The role that tokens give in a campaign; None for a wrong name or wrong tokens.
+
+        Raises LedgerError and TooManyRequests.
+        """
+        right = await self.right(request, name, tokens)
+        return None if right is None else right.role
+
+    async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
+        """The right that tokens give in a campaign, see :meth:`role`."""
+        # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
+        # So does the time that it takes.
+        rights = await self._rights(request, tokens)
+        campaign = self.campaigns.get(name)
+        if campaign is None or campaign.record.uuid not in rights:
+            self.log.say(self.address(request), "a request with a wrong name or token")
+            return None
+        return rights[campaign.record.uuid]
+
+    async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
+        """The names of the campaigns that tokens open.  Raises LedgerError and TooManyRequests."""
+        rights = await self._rights(request, tokens)
+        names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
+        if not names:
+            self.log.say(self.address(request), "a request with a wrong token")
+        return names
+
+    async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function in a thread of those who send such requests."""
+        return await self._threads.call(self._precedence(request, self.tokens(request)), function, *arguments)
+
+    async def read(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function in a thread of readers, whoever sends the request."""
+        return await self._threads.call(Precedence.READER, function, *arguments)
+
+    async def _rights(self, request: Request, tokens: Sequence[str]) -> dict[str, Right]:
+        """The largest right that tokens give in each campaign of this server, by its UUID.
+
+        One look-up, but each token is charged to the address.
+        """
+        before = self._precedence(request, tokens)
+        if len(tokens) > 1:
+            self._charge(request, before, len(tokens) - 1)
+        here = {campaign.record.uuid for campaign in self.campaigns.values()}
+        found = await self._threads.call(before, self._ledger.rights, tokens)
+        rights = sorted((right for right in found if right.campaign in here), key=lambda right: ORDER[right.role])
+        largest = {right.token: right.role for right in rights}
+        for token in tokens:
+            self._bearers.note(token, largest.get(token))
+        if rights:
+            now = self._precedence(request, tokens)
+            if now > before:
+                self._charge(request, now)
+            self._connections.vouch(_client(request), now is Precedence.WORKER)
+        return {right.campaign: right for right in rights}
+
+
+def _entries(request: Request, header: str) -> list[str]:
+    """What is said in all lines of a header; at least one entry, the last one by the proxy that connects."""
+    # Some proxies put their entry at the end of the line that came with the request, and some on a line of its own.
+    return [entry.strip() for entry in ",".join(request.headers.getlist(header)).split(",")]
+
+
+def _client(request: Request) -> tuple[str, int]:
+    """The other end of a request's connection."""
+    return (request.client.host, request.client.port) if request.client else ("", 0)

@@ -1,0 +1,238 @@
+"""Who is connected to the task server: strangers hold few connections, and take none from workers.
+
+A connection is a stranger's until a request on it has shown a right token.  Where strangers hold too many, the
+one that has waited longest for nothing is closed; a newcomer, who may be a worker, always gets its turn.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import resource
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from jobs.show.log.line import LOGGER, extra
+
+STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
+MOST_CONNECTIONS = 60_000
+LINES_PER_MINUTE = 10
+LACK_SECONDS = 60.0
+"""Time between two lines which say that there are no more files."""
+MOST_ADDRESSES = 1_000
+
+
+class Connection(Protocol):
+    """An open connection.
+
+    Attributes:
+        address: its other end, see :func:`network_of`.
+        busy: whether a whole request has arrived on it that is not answered yet.
+    """
+
+    address: str
+
+    @property
+    def busy(self) -> bool: ...
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        ...
+
+
+def network_of(host: str) -> str:
+    """The address by which a host is limited: its own, or the /64 network of an IPv6 host.
+
+    >>> network_of("192.0.2.1"), network_of("2001:db8::1:2"), network_of("")
+    ('192.0.2.1', '2001:db8::/64', '')
+    """
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(address.ipv4_mapped or ipaddress.ip_network(f"{address}/64", strict=False))
+    return host
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The proxies before the server, whose X-Forwarded-For is believed.
+
+    Attributes:
+        hosts: their addresses.
+    """
+
+    hosts: frozenset[str] = frozenset()
+
+    def client(self, host: str, forwarded_for: str) -> str:
+        """The address of a client: ``host``, or what proxies say that connect from ``host``.
+
+        >>> proxies = Proxies(frozenset({"10.0.0.1"}))
+        >>> proxies.client("10.0.0.1", "192.0.2.9, 192.0.2.7"), proxies.client("192.0.2.1", "192.0.2.9")
+        ('192.0.2.7', '192.0.2.1')
+        """
+        for said in reversed(forwarded_for.split(",")[-len(self.hosts) - 1 :]):
+            if host not in self.hosts:
+                break
+            try:
+                host = str(ipaddress.ip_address(said.strip()))
+            except ValueError:
+                break
+        return network_of(host)
+
+
+class Connections:
+    """The open connections of a server; used on its event loop only.
+
+    Attributes:
+        most: how many may be open, those of workers among them.
+    """
+
+    def __init__(
+        self,
+        strangers: int = STRANGERS,
+        per_address: int = STRANGERS_PER_ADDRESS,
+        proxies: Collection[str] = (),
+    ) -> None:
+        """
+        Args:
+            strangers: how many connections strangers may hold.
+            per_address: how many of them from one address.
+            proxies: addresses that may hold all of them.
+        """
+        self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
+        self.most, self._open = MOST_CONNECTIONS, 0
+        # Ordered by their age.
+        self._strangers: dict[Connection, None] = {}
+        self._by_address: dict[str, dict[Connection, None]] = {}
+        self._by_client: dict[tuple[str, int], Connection] = {}
+        # Whether what comes from there goes first, by the other end of a connection that is known.
+        self._known: dict[tuple[str, int], bool] = {}
+
+    def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
+        """Note a new connection; returns whether another one was closed for it, or itself.
+
+        ``client``: its other end.
+        """
+        self._open += 1
+        if client is not None:
+            self._by_client[client] = connection
+        peers = self._by_address.setdefault(connection.address, {})
+        self._strangers[connection] = peers[connection] = None
+        crowded = len(peers) > self._most_per_address and connection.address not in self._proxies
+        full = self._open > self.most
+        crowd = peers if crowded else self._strangers if full or len(self._strangers) > self._most else {}
+        for other in crowd:
+            if not other.busy:
+                self._forget(other)
+                other.abort()
+                return True
+        if full:
+            connection.abort()
+        return full
+
+    def closed(self, connection: Connection, client: tuple[str, int] | None) -> None:
+        """Note that a connection has ended; ``client``: its other end."""
+        self._open -= 1
+        self._forget(connection)
+        if client is not None:
+            self._known.pop(client, None)
+            self._by_client.pop(client, None)
+
+    def vouch(self, client: tuple[str, int], goes_first: bool = False) -> None:
+        """Note that a right token came from this end of a connection: it is a stranger's no more.
+
+        ``goes_first``: whether it was a worker's.
+        """
+        # Now, and not with the answer: that to a dashboard may last for days.
+        self._known[client] = goes_first or self.goes_first(client)
+        if client in self._by_client:
+            self._forget(self._by_client[client])
+
+    def knows(self, client: tuple[str, int]) -> bool:
+        """Whether a right token has come from this end of a connection."""
+        return client in self._known
+
+    def goes_first(self, client: tuple[str, int]) -> bool:
+        """Whether a worker's token has come from this end of a connection."""
+        return self._known.get(client, False)
+
+    def _forget(self, connection: Connection) -> None:
+        self._strangers.pop(connection, None)
+        peers = self._by_address.get(connection.address, {})
+        peers.pop(connection, None)
+        if not peers:
+            self._by_address.pop(connection.address, None)
+
+
+class LimitedLog:
+    """A log in which each address fills few lines a minute."""
+
+    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
+        self._most, self._lock = lines_per_minute, threading.Lock()
+        self._minute, self._lines, self._next_lack = 0, dict[str, int](), 0.0
+
+    def say(
+        self,
+        address: str,
+        message: str,
+        error: BaseException | None = None,
+        event: str = "client",
+        level: int = logging.WARNING,
+        **fields: Any,
+    ) -> None:
+        """Write a line, unless the address has had its lines of this minute.
+
+        Args:
+            address: whom the line is about.
+            message: the line in words.
+            error: its traceback is written too, and it is an alarm; a lack of files is said in words instead, at
+                most once a minute.
+            event, fields: see :func:`jobs.show.log.line.line`.
+            level: of the line without an error.
+        """
+        if error is not None and lacks_files(error):
+            self._say_lack()
+            return
+        with self._lock:
+            minute = int(time.monotonic() // 60)
+            if minute != self._minute:
+                self._minute, self._lines = minute, {}
+            address = address if len(self._lines) < MOST_ADDRESSES or address in self._lines else "others"
+            self._lines[address] = lines = self._lines.get(address, 0) + 1
+        if lines <= self._most:
+            last = " (no more lines about this address in this minute)" if lines == self._most else ""
+            said = f"{address or 'unknown address'}: {message}{last}"
+            more = extra(event if error is None else "error", None, {"address": address, **fields})
+            LOGGER.log(logging.ERROR if error else level, "%s", said, exc_info=error, extra=more)
+
+    def _say_lack(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if now < self._next_lack:
+                return
+            self._next_lack = now + LACK_SECONDS
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        message = (
+            f"this server has as many files and connections as it may (ulimit -n is {most}): others wait; raise "
+            "it, for example with `ulimit -n 65536`, and start the server again"
+        )
+        LOGGER.error("%s", message, extra=extra("no_files", None, {"most": most}))
+
+
+def lacks_files(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, is that no more files can be opened.
+
+    >>> lacks_files(OSError(errno.EMFILE, "")), lacks_files(OSError(errno.ENOENT, "")), lacks_files(None)
+    (True, False, False)
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

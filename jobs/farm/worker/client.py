@@ -1,0 +1,175 @@
+"""A campaign behind a task server: one method for each request of a worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from db import Credential, Delivery, Lease, Receipt
+from db.look.overview import Overview, of_document
+from db.records import NO_STEPS
+from db.states import Ending, EventKind, Outcome
+from jobs.farm.api import wire
+from jobs.farm.worker.requests import BadAddress, Requests, split, understood
+from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
+from jobs.farm.worker.requests import ClearText as ClearText
+from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
+from jobs.farm.worker.requests import RequestRefused as RequestRefused
+from jobs.farm.worker.requests import ServerAway as ServerAway
+from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
+from jobs.farm.worker.requests import is_this_machine as is_this_machine
+from jobs.run.identity import Identity
+
+
+class RemoteCampaign:
+    """Requests to a server about one campaign.  Every method raises ServerAway, ServerRefuses or CampaignReplaced.
+
+    Attributes:
+        name: of the campaign.
+        uuid: of the campaign; None before the first answer that tells it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        certificate: Path | None = None,
+        insecure: bool = False,
+        stop_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress, ClearText or BadProxy.
+
+        Args:
+            url: http(s)://HOST:PORT/CAMPAIGN.
+            token: of the campaign.
+            certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may travel to another machine without encryption.
+            stop_reason: called often; a string ends the wait for an answer.
+        """
+        parts = split(url)
+        self.name = parts.path.strip("/")
+        self.uuid: str | None = None
+        if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
+            raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+        self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
+        self._requests = Requests(parts, token, certificate, insecure, stop_reason)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._requests.close()
+
+    def info(self) -> wire.CampaignInfo:
+        """The campaign and how far it is."""
+        with understood(self._address):
+            info = wire.info_of(self._call("GET", ""))
+        self.uuid = self.uuid or info.uuid
+        if info.uuid != self.uuid:
+            raise CampaignReplaced(
+                f"the server has another campaign than before: {self.name} is {info.uuid}, not {self.uuid}: start "
+                "this worker again to work for that one"
+            )
+        return info
+
+    def overview(self) -> Overview:
+        """How far the campaign is, how fast, until when, who works, and what went wrong."""
+        with understood(self._address):
+            return of_document(self._call("GET", "/status"))
+
+    def enrol(self, identity: Identity) -> float | None:
+        """Register this worker; returns the pace of others like it, see Campaign.pace."""
+        with understood(self._address):
+            return wire.pace_of(self._call("POST", "/workers", **wire.identity_document(identity)))
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Note how the work of this worker ended; raises NotEnrolled."""
+        self._call("POST", "/departures", worker=worker_id, ending=ending)
+
+    def lease(
+        self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> list[Lease]:
+        """Lease up to ``count`` tasks of the campaign that was seen first for ``seconds``; raises NotEnrolled.
+
+        Args:
+            worker_id: the worker.
+            count: how many at most.
+            seconds: until the deadline.
+            held: all attempts that the worker has; others in its name go back at once.
+            copies: how many copies of tasks that others hold, when none is ready.
+        """
+        campaign = self.uuid or self.info().uuid
+        asked = {"worker": worker_id, "count": count, "seconds": seconds, "held": list(held), "copies": copies}
+        with understood(self._address):
+            answer = wire.exactly(self._call("POST", "/leases", campaign=campaign, **asked), "leases")
+            return [wire.lease_of(document) for document in wire.several(answer["leases"])]
+
+    def renew(
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+    ) -> set[int]:
+        """Move deadlines to ``seconds`` from now; returns the attempts that still run.
+
+        ``steps``: how far the evaluation of some attempts is, by attempt.
+        """
+        running: set[int] = set()
+        for documents in _documents(credentials):
+            made = [
+                [document["attempt"], steps[document["attempt"]]]
+                for document in documents
+                if document["attempt"] in steps
+            ]
+            with understood(self._address):
+                answer = self._call("POST", "/renewals", attempts=documents, seconds=seconds, steps=made)
+                attempts = wire.several(wire.exactly(answer, "running")["running"])
+                running.update(wire.integer(attempt) for attempt in attempts)
+        return running
+
+    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
+        """Give tasks back unfinished."""
+        for documents in _documents(credentials):
+            self._call("POST", "/releases", attempts=documents, outcome=outcome, note=note[:1000])
+
+    def fail(self, credential: Credential, reason: str) -> bool:
+        """Note that a task failed; returns whether it was set aside."""
+        return self._end(credential, "/failures", reason)
+
+    def die(self, credential: Credential, reason: str) -> bool:
+        """Note that the process died that evaluated a task; returns whether it was set aside."""
+        return self._end(credential, "/deaths", reason)
+
+    def _end(self, credential: Credential, path: str, reason: str) -> bool:
+        document = wire.credential_document(credential)
+        with understood(self._address):
+            answer = wire.exactly(self._call("POST", path, **document, reason=reason[:1000]), "set_aside")
+            return bool(answer["set_aside"])
+
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
+        documents = [wire.delivery_document(delivery) for delivery in deliveries]
+        with understood(self._address):
+            answer = wire.exactly(self._call("POST", "/results", deliveries=documents, now=time.time()), "receipts")
+            receipts = [wire.receipt_of(document) for document in wire.several(answer["receipts"])]
+            if len(receipts) != len(deliveries):
+                raise wire.BadMessage(f"expected {len(deliveries)} receipts")
+            return receipts
+
+    def deliver_each(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
+        try:
+            return self.deliver(deliveries)
+        except RequestRefused as error:
+            if len(deliveries) == 1:
+                return [Receipt(EventKind.REFUSED, str(error))]
+        half = len(deliveries) // 2
+        return [*self.deliver_each(deliveries[:half]), *self.deliver_each(deliveries[half:])]
+
+    def _call(self, method: str, path: str, **fields: Any) -> Any:
+        return self._requests.ask(method, self._address, path, **fields)
+
+
+def _documents(credentials: Collection[Credential]) -> Iterator[list[dict[str, Any]]]:
+    """Credentials as JSON, in parts of what a request may hold; one empty part when there is none."""
+    documents = [wire.credential_document(credential) for credential in credentials]
+    for start in range(0, max(1, len(documents)), wire.MOST_AT_ONCE):
+        yield documents[start : start + wire.MOST_AT_ONCE]

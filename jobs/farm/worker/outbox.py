@@ -1,0 +1,292 @@
+"""A worker's durable outbox: results wait here until the server has them.
+
+    ROOT/CAMPAIGN/WORKER/ATTEMPT.NONCE.result.json   CAMPAIGN and WORKER are UUIDs, NONCE the start of a hash
+    ROOT/CAMPAIGN/WORKER.lock                        held while the worker lives
+    ROOT/quarantine/                                 what no server takes
+
+A worker holds the lock of its own folder, and nobody else touches the folder meanwhile.  When a worker dies, its
+lock is free: another worker of the same campaign adopts what it left.
+
+Whatever else somebody put there, of any kind and name, is sent, moved to the quarantine, or left; it never ends a
+worker.  No link is followed, nothing is deleted that this program did not write.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from db import Delivery
+from db.work import nonces
+from jobs.farm.api import envelope
+from jobs.farm.api.wire import UUID, CampaignInfo
+from jobs.farm.worker.quarantine import FOLDER, Quarantine
+from jobs.run.identity import Identity
+from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
+from langford.durable import NotReplaceable, replace_file
+from langford.errors import LangfordError
+
+SUFFIX = ".result.json"
+LOCK = ".lock"
+LARGEST_FILE = 100_000
+TRIALS = 100
+UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
+"""Half of a file, from the moment of a crash, see :func:`langford.durable.replace_file`."""
+
+
+class NoOutbox(LangfordError):
+    """The folder for results cannot be made or used."""
+
+
+class Outbox:
+    """The results of one worker for one campaign, and those of dead workers that it has adopted.
+
+    Results that the disk does not take are kept in memory.
+
+    Attributes:
+        root: of all outboxes of this machine.
+        attempts: those of this worker whose results wait here.
+    """
+
+    def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
+        """The outbox of a worker; nothing is written before :meth:`prepare`.
+
+        Args:
+            root: of all outboxes of this machine.
+            identity: of the worker.
+            say: called with remarks for the user.
+        """
+        self.root, self.attempts = root, set[int]()
+        self._identity, self._say = identity, say
+        self._quarantine = Quarantine(root, say)
+        self._unkept: list[Delivery] = []
+        # The files of each delivery that was read: somebody may have copied one.
+        self._read: dict[Delivery, set[Path]] = {}
+        self._info: CampaignInfo | None = None
+        self._lock: IO[bytes] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The worker's own folder, once the campaign is known."""
+        return self.root if self._info is None else self._campaign / self._identity.worker_id
+
+    @property
+    def count(self) -> int:
+        """Number of results that wait."""
+        kept = [file for file in self._files() if _is(stat.S_ISREG, file) and not self._quarantine.has(file)]
+        return len(self._unkept) + len(kept)
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether any worker of this machine has left results, for any campaign."""
+        return any(
+            file.name.endswith(SUFFIX)
+            for campaign in _folders(self.root)
+            for worker in _folders(campaign)
+            for file in _entries(worker)
+        )
+
+    def prepare(self) -> None:
+        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NoOutbox."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._no_outbox(error) from error
+
+    def open(self, info: CampaignInfo) -> None:
+        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NoOutbox."""
+        self._info = info
+        self.prepare()
+        try:
+            self._lock = self._own_lock()
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise self._no_outbox(error) from error
+        self._reject_earlier_versions()
+        self.adopt()
+
+    def _no_outbox(self, error: OSError) -> NoOutbox:
+        return NoOutbox(
+            f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
+            "with --outbox"
+        )
+
+    def put(self, delivery: Delivery) -> None:
+        """Keep a delivery: it is on disk when this returns, or in memory when the disk is full."""
+        self.attempts.add(delivery.attempt)
+        file, content = self._file(delivery), envelope.sealed(self._known, self._identity.kernels, delivery)
+        if os.path.lexists(file) and not _is(stat.S_ISREG, file):
+            self._quarantine.take(file, "it is no regular file")
+        try:
+            replace_file(file, content, private=True)
+        except (OSError, NotReplaceable) as error:
+            # Memory does not survive this process, but the result is sent as soon as the server answers.
+            self._unkept.append(delivery)
+            reason = error.strerror if isinstance(error, OSError) else error
+            self._say(f"the outbox {self.folder} does not take results ({reason}); make room")
+        else:
+            self._read.setdefault(delivery, set()).add(file)
+
+    def waiting(self) -> list[Delivery]:
+        """All deliveries for the campaign, each once; a file that is something else goes to the quarantine."""
+        self._read = {}
+        for file in self._files():
+            if not self._quarantine.has(file):
+                try:
+                    delivery = envelope.opened(regular_content(file, LARGEST_FILE), self._known)
+                except FileNotFoundError:
+                    continue  # somebody has deleted it
+                except (NotRegular, TooLarge):
+                    self._quarantine.take(file, f"it is no regular file of at most {LARGEST_FILE:,} bytes")
+                except OSError as error:
+                    self._quarantine.take(file, f"it cannot be read ({error.strerror})")
+                except LangfordError as error:
+                    self._quarantine.take(file, str(error))
+                else:
+                    self._read.setdefault(delivery, set()).add(file)
+        return [*self._unkept, *(delivery for delivery in self._read if delivery not in self._unkept)]
+
+    def remove(self, delivery: Delivery) -> None:
+        """Forget a delivery that the server has, and delete the files from which it was read."""
+        self._forget(delivery)
+        for file in sorted(self._read.pop(delivery, ())):
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                self._quarantine.leave(file, f"is delivered and cannot be deleted ({error.strerror})")
+
+    def refuse(self, delivery: Delivery, reason: str) -> None:
+        """Put a delivery aside that the server does not take: the files from which it was read."""
+        if self._forget(delivery):
+            self._say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
+        for file in sorted(self._read.pop(delivery, ())):
+            self._quarantine.take(file, reason)
+
+    def adopt(self) -> None:
+        """Take over what dead workers left for this campaign; the files of living workers stay untouched."""
+        names = {entry.name.removesuffix(LOCK) for entry in _entries(self._campaign)}
+        for name in sorted(names - {self._identity.worker_id}):
+            if UUID.fullmatch(name):
+                # Without the lock the worker lives, or another one adopts its files, or there are no locks here.
+                with suppress(OSError, NotRegular), _locked(self._campaign / f"{name}{LOCK}"):
+                    self._take_over(self._campaign / name)
+
+    def close(self) -> None:
+        """Give up the folder; what still waits in it is for the next worker of the campaign."""
+        if self._lock is None:
+            return
+        with suppress(OSError):
+            self.folder.rmdir()
+            self._lock_file.unlink()
+            self._campaign.rmdir()
+        self._lock.close()
+        self._lock = None
+
+    @property
+    def _known(self) -> CampaignInfo:
+        assert self._info is not None, "the outbox is open"
+        return self._info
+
+    @property
+    def _campaign(self) -> Path:
+        return self.root / self._known.uuid
+
+    @property
+    def _lock_file(self) -> Path:
+        return self._campaign / f"{self._identity.worker_id}{LOCK}"
+
+    def _own_lock(self) -> IO[bytes]:
+        """The lock of this worker's folder, taken before the folder is there.
+
+        Other workers remove folders and locks that nobody uses: then this one tries again.
+        """
+        for _ in range(TRIALS):
+            if os.path.lexists(self._campaign) and not self._campaign.is_dir():
+                self._quarantine.take(self._campaign, "it is no folder")
+            self._campaign.mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileNotFoundError, BlockingIOError):
+                lock = lock_file(self._lock_file)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._lock_file.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                    return lock
+        raise OSError(0, "its lock is always taken")
+
+    def _take_over(self, folder: Path) -> None:
+        """Move the files of a dead worker, whose lock is held, and remove its folder."""
+        if _is(stat.S_ISDIR, folder):
+            for file in _entries(folder):
+                if file.name.endswith(SUFFIX):
+                    with suppress(OSError):
+                        file.rename(self._free_place(file.name))
+                elif UNFINISHED.fullmatch(file.name) and _is(stat.S_ISREG, file):
+                    file.unlink(missing_ok=True)
+                else:
+                    self._quarantine.take(file, "it is no result")
+            folder.rmdir()
+        folder.with_name(f"{folder.name}{LOCK}").unlink(missing_ok=True)
+
+    def _reject_earlier_versions(self) -> None:
+        """Put aside files of version 0.1, which do not say what they belong to: they lie in ROOT or ROOT/NAME."""
+        for folder in [self.root, *_folders(self.root)]:
+            for file in _entries(folder):
+                if file.name.endswith(SUFFIX):
+                    self._quarantine.take(
+                        file, "it is of version 0.1 and does not say which campaign it belongs to"
+                    )
+
+    def _files(self) -> list[Path]:
+        """What has the name of a result in the worker's folder, of whatever kind it is."""
+        return [file for file in _entries(self.folder) if file.name.endswith(SUFFIX)] if self._info else []
+
+    def _free_place(self, name: str) -> Path:
+        """A path for a file in the worker's folder, under which there is nothing."""
+        place = self.folder / name
+        return place.with_name(f"{secrets.token_hex(4)}{SUFFIX}") if os.path.lexists(place) else place
+
+    def _file(self, delivery: Delivery) -> Path:
+        # A ledger that was restored from a backup grants numbers again: the nonce tells them apart.
+        return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
+
+    def _forget(self, delivery: Delivery) -> bool:
+        """Remove a delivery from memory; returns whether it was kept there alone."""
+        self.attempts.discard(delivery.attempt)
+        kept = [known for known in self._unkept if known is not delivery]
+        forgotten = len(kept) < len(self._unkept)
+        self._unkept = kept
+        return forgotten
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder, by name; nothing where it cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders in a folder, without links and without the quarantine."""
+    return [entry for entry in _entries(folder) if entry.name != FOLDER and _is(stat.S_ISDIR, entry)]
+
+
+def _is(kind: Callable[[int], bool], file: Path) -> bool:
+    """Whether there is something of this kind, which is no link."""
+    try:
+        return kind(file.lstat().st_mode)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Hold a lock that is free; raises OSError when it is not, or NotRegular."""
+    with lock_file(file) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield

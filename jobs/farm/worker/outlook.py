@@ -1,0 +1,49 @@
+"""What a worker shows of the whole campaign: how far it is, and until when.  Its server is asked now and then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from db.look.overview import Overview
+from jobs.run.backoff import Backoff
+from langford.errors import LangfordError
+
+OUTLOOK_SECONDS = 60.0
+"""Time between two questions: of hundreds of workers, each."""
+
+
+class Outlook:
+    """The last overview of the campaign that the server has sent, if it has sent one."""
+
+    def __init__(self, ask: Callable[[], Overview]) -> None:
+        """``ask``: asks the server."""
+        self._ask, self._asking = ask, Backoff()
+        self._overview: Overview | None = None
+        self._got = 0.0
+
+    def refresh(self) -> None:
+        """Ask when it is time to.  The work does not depend on the answer: that there is none is no error."""
+        if not self._asking.due:
+            return
+        try:
+            self._overview, self._got = self._ask(), time.monotonic()
+        except LangfordError:
+            self._overview = None
+        self._asking.pause(OUTLOOK_SECONDS)
+
+    @property
+    def tasks_done(self) -> int:
+        """Number of tasks that are done; 0: unknown."""
+        return int(self._overview.tasks.done) if self._overview else 0
+
+    @property
+    def share_done(self) -> float:
+        """Their share of the work; 0: unknown."""
+        return self._overview.work.done if self._overview else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done; None: unknown."""
+        eta = self._overview.eta if self._overview else None
+        return None if eta is None else max(0.0, eta.seconds - (time.monotonic() - self._got))

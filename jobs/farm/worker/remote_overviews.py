@@ -1,0 +1,65 @@
+"""The overviews of the campaigns of a task server, for those who watch from elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from db.files.fields import BadMessage
+from db.look.overview import Overview, of_document
+from jobs.farm.api import wire
+from jobs.farm.worker.requests import BadAddress, Requests, split, understood
+
+MOST_CAMPAIGNS = 10_000
+
+
+class RemoteOverviews:
+    """The overviews that a token opens.
+
+    Attributes:
+        address: of the server, without the name of a campaign.
+        name: of the campaign that is watched; None: all.
+    """
+
+    def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
+
+        Args:
+            url: http(s)://HOST:PORT, or http(s)://HOST:PORT/CAMPAIGN.
+            name: of a campaign; None: the one in the address, or all.
+            token: of a campaign.
+            certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may travel to another machine without encryption.
+        """
+        parts = split(url)
+        path = parts.path.strip("/")
+        if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
+            raise BadAddress(
+                f"{url!r} is not the address of a server: write http://HOST:PORT/CAMPAIGN, or http://HOST:PORT for "
+                "all campaigns that the token opens"
+            )
+        self.address, self.name = f"{parts.scheme}://{parts.netloc}", name or path or None
+        self._requests = Requests(parts, token, certificate, insecure)
+
+    def overviews(self) -> list[Overview]:
+        """The overviews now.  Raises ServerAway, ServerRefuses or CampaignReplaced."""
+        names = [self.name] if self.name else self._names()
+        return [self._overview(name) for name in names]
+
+    def _names(self) -> list[str]:
+        """The campaigns that the token opens."""
+        address = f"{self.address}/campaigns"
+        with understood(address):
+            documents = wire.several(self._requests.ask("GET", address), MOST_CAMPAIGNS)
+            if not all(isinstance(document, dict) for document in documents):
+                raise BadMessage("expected an object for each campaign")
+            return [wire.text(document.get("campaign")) for document in documents]
+
+    def _overview(self, name: str) -> Overview:
+        address = f"{self.address}/campaigns/{quote(name, safe='')}"
+        with understood(address):
+            return of_document(self._requests.ask("GET", address, "/status"))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._requests.close()

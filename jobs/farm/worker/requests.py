@@ -1,0 +1,253 @@
+"""Requests to a task server, and what may come of them."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
+
+from jobs.farm.api.wire import BadMessage
+from jobs.farm.guard.listening import BadCertificate
+from jobs.farm.worker.diagnosis import permanent
+from jobs.run.calls import Calls, GivenUp, Overdue
+from langford.errors import LangfordError
+
+if TYPE_CHECKING:
+    from httpx import Client, Response
+
+TIMEOUT_SECONDS = 10.0
+"""How long a server may be silent."""
+LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
+"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much.
+
+A megabyte of JSON becomes up to 40 megabytes of objects.
+"""
+LONGEST_REASON = 300
+"""Characters of what a server says of its refusal that are repeated."""
+PLAIN = {"", "identity"}
+"""Encodings of an answer that is what it seems: any other may be a small one of something huge."""
+
+
+class ServerAway(LangfordError):
+    """The server does not answer now; it may later."""
+
+
+class ServerRefuses(LangfordError):
+    """The server answers that it will not do this, now or later: the token, or the name, is wrong."""
+
+
+class RequestRefused(ServerAway):
+    """The server, or something before it, cannot read one request; it may take others."""
+
+
+class NotEnrolled(ServerAway):
+    """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
+
+
+class CampaignReplaced(LangfordError):
+    """The server has another campaign under this name than before."""
+
+
+class NoHttpClient(LangfordError):
+    """httpx, with which workers talk to a server, is missing."""
+
+
+class BadAddress(LangfordError):
+    """A text is not the address of a campaign on a server."""
+
+
+class BadProxy(LangfordError):
+    """The variables of the environment name a proxy that cannot be used."""
+
+
+class ClearText(LangfordError):
+    """A token would travel over a network without encryption."""
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether what is sent to a host never leaves this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Requests:
+    """Requests to one server, with one token."""
+
+    def __init__(
+        self,
+        parts: SplitResult,
+        token: str,
+        certificate: Path | None,
+        insecure: bool,
+        stop_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
+
+        Args:
+            parts: of the server's address, see :func:`split`.
+            token: of a campaign.
+            certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may travel to another machine without encryption.
+            stop_reason: called often; a string ends the wait for an answer.
+        """
+        try:
+            import httpx
+        except ImportError as error:
+            raise NoHttpClient("to talk to a server needs httpx: pip install 'langford[server]'") from error
+        host = parts.hostname or ""
+        if parts.scheme == "http" and not insecure and not is_this_machine(host):
+            raise ClearText(
+                f"the token would travel to {host} without encryption: write https:// (and --certificate "
+                "FILE for a certificate of your own), or give --insecure inside a network that you trust"
+            )
+        self._errors = httpx.HTTPError
+        self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
+        self._answered, self._calls = False, Calls(stop_reason, "the server")
+        context = _trusting(certificate) if parts.scheme == "https" else True
+        self._connected = partial(
+            httpx.Client,
+            verify=context,
+            headers=httpx.Headers({"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}),
+            timeout=TIMEOUT_SECONDS,
+            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            trust_env=not is_this_machine(host),
+        )
+        try:
+            self._http = self._connected()
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
+            raise BadProxy(
+                f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
+                "ALL_PROXY as http://HOST:PORT, or unset them"
+            ) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def ask(self, method: str, address: str, path: str = "", **fields: Any) -> Any:
+        """Send one request; returns the document of the answer.
+
+        Raises ServerAway, ServerRefuses or CampaignReplaced.
+
+        Args:
+            method: GET or POST.
+            address: of what it is about, as messages name it.
+            path: what follows.
+            fields: of the request.
+        """
+        body = fields if method == "POST" else None
+        try:
+            response, content = self._calls.within(
+                LONGEST_SECONDS, partial(_exchange, self._http, method, address, path, body)
+            )
+        except GivenUp as error:
+            raise ServerAway(f"no answer from {address} ({error})") from error
+        except Overdue as error:
+            # The thread that still reads ends when its connection does.
+            self._http.close()
+            self._http = self._connected()
+            raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
+        except self._errors as error:
+            reason = self._permanent(error)
+            if reason is not None:
+                raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
+            raise ServerAway(f"no answer from {address} ({error})") from error
+        self._answered = True
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError):
+            document = None
+        status = response.status_code
+        # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
+        ours = isinstance(document, dict | list) if status == 200 else _is_error(document)
+        reason = f"{document['error']:.{LONGEST_REASON}}" if ours and status != 200 else f"HTTP status {status}"
+        if status in (401, 403):
+            raise ServerRefuses(f"{address} refuses: {reason}")
+        if not ours:
+            kind = response.headers.get("content-type", "nothing").partition(";")[0]
+            raise ServerAway(f"no task server answers at {address}, but {reason} with {kind[:40]}")
+        if status == 200:
+            return document
+        if status == 409:
+            raise NotEnrolled(f"{address}: {reason}")
+        if status == 410:
+            raise CampaignReplaced(f"the server has another campaign than before: {reason}")
+        if status in (400, 413):
+            raise RequestRefused(f"{address} refuses a request: {reason}")
+        raise ServerAway(f"the server is busy: {reason}")
+
+    def _permanent(self, error: Exception) -> str | None:
+        """Why no later request can succeed; None when one may."""
+        # Once the server has answered, its address and its certificate are right: it will be back.
+        if self._answered:
+            return None
+        try:
+            return self._calls.within(LONGEST_SECONDS, lambda: permanent(error, *self._server))
+        except (GivenUp, Overdue):
+            return None
+
+
+def _exchange(http: Client, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
+    """Send one request; returns the answer and its content.
+
+    Raises ServerAway for an answer that is encoded, or has no end.
+    """
+    content = bytearray()
+    with http.stream(method, address + path, json=body) as response:
+        encoding = response.headers.get("content-encoding", "")
+        if encoding.strip().lower() not in PLAIN:
+            raise ServerAway(
+                f"no task server answers at {address}, but something that encodes its answers ({encoding[:40]!r}): "
+                "turn compression off in the proxy before the server"
+            )
+        for part in response.iter_raw():
+            content += part
+            if len(content) > LARGEST_ANSWER:
+                raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
+    return response, bytes(content)
+
+
+def _is_error(document: Any) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("error"), str)
+
+
+@contextmanager
+def understood(address: str) -> Iterator[None]:
+    """Raises ServerAway for an answer that is not what a task server says."""
+    try:
+        yield
+    except BadMessage as error:
+        raise ServerAway(f"{address} answers in another way than expected ({error})") from error
+
+
+def split(url: str) -> SplitResult:
+    """The parts of the address of a campaign; raises BadAddress where it has a port that cannot be."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- raises ValueError
+        url.encode("ascii")
+    except ValueError as error:
+        raise BadAddress(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+    return parts
+
+
+def _trusting(certificate: Path | None) -> ssl.SSLContext:
+    """A context that trusts a certificate in addition to those of the system; raises BadCertificate."""
+    try:
+        context = ssl.create_default_context()
+        if certificate is not None:
+            context.load_verify_locations(certificate)
+    except OSError as error:
+        raise BadCertificate(
+            f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
+        ) from error
+    return context

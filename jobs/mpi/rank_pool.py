@@ -1,0 +1,131 @@
+"""The other ranks as a pool of workers for rank 0, and the program of these ranks."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
+from jobs.run.evaluation import DeviceLost, evaluate
+from jobs.run.pool import PREFETCH, Died, Failed, Finished
+from langford.devices import Device
+from langford.errors import MachineFailed
+from langford.methods import PlanKey, plan_of
+from langford.result import Evaluation
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+
+class RankHangs(MachineFailed):
+    """A rank has evaluated a task for much too long."""
+
+
+class RankPool:
+    """The ranks other than 0 as a :class:`jobs.run.pool.Pool`; each of them runs :func:`serve`."""
+
+    def __init__(self, communicator: Intracomm) -> None:
+        self._communicator = communicator
+        self._tokens: dict[int, deque[int]] = {rank: deque() for rank in range(1, communicator.size)}
+        self._stopped = False
+        self._lost: str | None = None
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks the ranks can take now."""
+        return sum(PREFETCH - len(tokens) for tokens in self._tokens.values())
+
+    @property
+    def idle_workers(self) -> int:
+        """How many ranks have nothing to do."""
+        return sum(not tokens for tokens in self._tokens.values())
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """The oldest task of each rank; ranks do not report their steps."""
+        return {tokens[0]: 0 for tokens in self._tokens.values() if tokens}
+
+    @property
+    def compiles(self) -> bool:
+        """Never: ranks do not report it."""
+        return False
+
+    def kill(self, token: int, reason: str) -> None:
+        """Raises RankHangs: MPI has no way to end one rank alone."""
+        for rank, tokens in self._tokens.items():
+            if token in tokens:
+                raise RankHangs(f"rank {rank}: {reason}; run the same command again to go on")
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of all submitted tasks whose outcome is not known yet."""
+        return [token for tokens in self._tokens.values() for token in tokens]
+
+    def submit(self, token: int, index: int) -> None:
+        """Give a task to the least busy rank, see :meth:`jobs.run.pool.Pool.submit`."""
+        rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
+        self._tokens[rank].append(token)
+        self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
+
+    def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
+        """All news of the ranks, see :meth:`jobs.run.pool.Pool.poll`.
+
+        Raises DeviceLost after the news that a rank has lost its device: MPI has no way to start another rank.
+        """
+        if self._lost:
+            raise DeviceLost(f"{self._lost}; run the same command again to go on")
+        for rank in waiting(self._communicator, REPLY, timeout):
+            document = json.loads(receive(self._communicator, rank, REPLY))
+            token = document["token"]
+            if "lost" in document:
+                self._lost = f"rank {rank}: {document['lost']}"
+                held, self._tokens[rank] = tuple(self._tokens[rank]), deque()
+                yield Died(held, self._lost, token)
+                continue
+            self._tokens[rank].remove(token)
+            if "reason" in document:
+                yield Failed(token, document["reason"])
+            else:
+                yield Finished(token, Evaluation.from_document(document["evaluation"]))
+
+    def stop(self) -> None:
+        """Tell all ranks to end after the tasks that they hold; a second call does nothing."""
+        ranks = [] if self._stopped else self._tokens
+        self._stopped = True
+        for rank in ranks:
+            self._communicator.Send(np.array([STOP, 0], np.int64), dest=rank, tag=TASK)
+
+
+def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
+    """The program of a rank other than 0: evaluate tasks until rank 0 says stop.
+
+    Signals are ignored, because the launcher passes them to all ranks: rank 0 alone decides what to do.
+    A rank that has lost its device evaluates nothing more: rank 0 takes back all tasks that it holds.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    plan = plan_of(key)
+    plan.evaluator(device)
+    task, is_lost = np.zeros(2, np.int64), False
+    while True:
+        for _ in waiting(communicator, TASK, None):
+            break
+        communicator.Recv(task, source=0, tag=TASK)
+        token, index = map(int, task)
+        if token == STOP:
+            return
+        if is_lost:
+            continue
+        document: dict[str, object] = {"token": token}
+        try:
+            document["evaluation"] = evaluate(plan, index, device).to_document()
+        except DeviceLost as error:
+            document["lost"], is_lost = str(error), True
+        except Exception as error:
+            document["reason"] = f"{type(error).__name__}: {error}"
+        communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)

@@ -1,0 +1,66 @@
+"""A pool without processes: it evaluates in the thread that asks for results.
+
+For methods that are known in this process only, and for many small workers in one process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from jobs.run.evaluation import evaluate
+from jobs.run.pool import PREFETCH, Finished
+from langford.devices import Device
+from langford.methods import PlanKey, plan_of
+
+
+class InProcessPool:
+    """Implements :class:`jobs.run.pool.Pool`: evaluates what was submitted when it is polled."""
+
+    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+        """A pool of one worker, on the first of the devices."""
+        self._plan, self._device = plan_of(key), devices[0]
+        self._waiting: dict[int, int] = {}
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks may be submitted."""
+        return PREFETCH - len(self._waiting)
+
+    @property
+    def idle_workers(self) -> int:
+        """One, when nothing was submitted."""
+        return int(not self._waiting)
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """Nothing is computed between two calls."""
+        return {}
+
+    @property
+    def compiles(self) -> bool:
+        """Never between two calls."""
+        return False
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of what was submitted."""
+        return list(self._waiting)
+
+    def submit(self, token: int, index: int) -> None:
+        """Take a task."""
+        self._waiting[token] = index
+
+    def poll(self, timeout: float | None) -> Iterator[Finished]:
+        """Evaluate everything; without a task, wait for ``timeout`` seconds."""
+        if not self._waiting:
+            time.sleep(timeout or 0.0)
+        while self._waiting:
+            token, index = self._waiting.popitem()
+            yield Finished(token, evaluate(self._plan, index, self._device))
+
+    def kill(self, token: int, reason: str) -> None:
+        """Never called: nothing is computed between two calls."""
+
+    def stop(self) -> None:
+        """Nothing to end."""

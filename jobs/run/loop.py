@@ -1,0 +1,282 @@
+"""The loop of every worker: lease, evaluate, deliver, renew, stop.
+
+It works for any source of tasks.  It can be killed at any moment: delivered results are safe, and its leases
+expire, or the next run on this host releases them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from db import Delivery, Lease, Replication
+from db.states import Ending, Outcome
+from jobs.run.calls import GivenUp
+from jobs.run.effort import Effort
+from jobs.run.pool import Died, Failed, Finished, Pool
+from jobs.run.process_pool import WorkerPool
+from jobs.run.sources import TaskSource
+from jobs.run.task_limits import PATIENCE_SECONDS, Watch
+from langford.devices import Device
+from langford.errors import LangfordError, MachineFailed
+from langford.methods import Count, PlanKey, merge
+from langford.steps import COMPILING_WORDS
+
+if TYPE_CHECKING:
+    from db import Campaign
+
+PREEMPTION = "SIGTERM"
+"""The reason to stop of a worker that a scheduler takes away."""
+READY_SECONDS = 0.05
+"""Time between two questions to a source that is not ready."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run is.
+
+    Attributes:
+        tasks_done: number of tasks of the campaign that are done.
+        work_done: their work.
+        tasks_here: number of tasks that this run has finished.
+        work_here: their work.
+        seconds_here: since the start of this run.
+        seconds_left: until the campaign is done, where the source knows; None: unknown.
+    """
+
+    tasks_done: int
+    work_done: float
+    tasks_here: int
+    work_here: float
+    seconds_here: float
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How a run ended.
+
+    Attributes:
+        tasks_here: number of tasks that it finished.
+        seconds: how long it ran.
+        stopped: why it stopped early; None when nothing was left to do here.
+        set_aside: number of tasks of the campaign that failed too often.
+    """
+
+    tasks_here: int
+    seconds: float
+    stopped: str | None
+    set_aside: int
+
+
+def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
+    """Merge a campaign's results.
+
+    Args:
+        unconfirmed: whether to merge although some of the promised share are not replicated.
+
+    Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
+    """
+    return with_replication(merge(campaign.plan, campaign.results(unconfirmed)), campaign.replication())
+
+
+def with_replication(count: Count, replication: Replication) -> Count:
+    """A count whose checks say how far the promised share is replicated, if anything was drawn."""
+    if not replication.drawn:
+        return count
+    missing = "" if replication.replicated == replication.drawn else "NOT CONFIRMED: "
+    return replace(count, checks=(*count.checks, missing + replication.words))
+
+
+class Run:
+    """One run of a worker on this machine's devices."""
+
+    def __init__(
+        self,
+        source: TaskSource,
+        devices: Sequence[Device],
+        tell: Callable[[Step], None] = lambda step: None,
+        say: Callable[[str], None] = lambda message: None,
+        stop_reason: Callable[[], str | None] = lambda: None,
+        time_limit: float | None = None,
+        pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        """
+        Args:
+            source: gives the tasks and takes the results.
+            devices: one worker process for each of them.
+            tell: called at the start, and often while the pool works.
+            say: called with remarks for the user.
+            stop_reason: called often; a string stops the run at once ("SIGTERM").
+            time_limit: seconds; no task starts that would probably end later.
+            pool_of: makes the pool of workers, one per device.
+            patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
+                its process is killed.
+        """
+        self._source, self._devices, self._pool_of = source, devices, pool_of
+        self._tell, self._say, self._stop_reason = tell, say, stop_reason
+        self._effort, self._watch = Effort(time_limit), Watch(patience)
+        self._stock: list[int] = []
+        # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
+        self._tokens = itertools.count()
+        self._leases: dict[int, Lease] = {}
+        self._compiling_said = False
+
+    def run(self) -> RunReport:
+        """Work until nothing is left to do here, or until there is a reason to stop.
+
+        Raises what the source raises, and WorkersKeepDying; the leases are given back first.
+        """
+        try:
+            stopped = self._await_source()
+            if stopped is None:
+                self._tell(self._step())
+                workers = self._source.useful(len(self._devices))
+                if workers:
+                    stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
+        except LangfordError:
+            with suppress(LangfordError):
+                self._source.close(Ending.STOPPED)
+            raise
+        self._source.close(_ending(stopped))
+        return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
+
+    def _await_source(self) -> str | None:
+        """Wait until the campaign is known (None), or return the reason to stop before that."""
+        while True:
+            stopped = self._stop_reason() or self._effort.out_of_time()
+            if stopped or self._source.ready:
+                return stopped
+            time.sleep(READY_SECONDS)
+
+    def _work_with(self, pool: Pool) -> str | None:
+        """Run the loop; at its end, also after an error, stop the pool and give the leases back."""
+        try:
+            stopped = self._work(pool)
+        except GivenUp as error:
+            pool.stop()
+            self._say(
+                f"{error}: what was computed and not delivered is lost, {len(self._leases)} leases will expire"
+            )
+            return self._stop_reason()
+        except BaseException:
+            pool.stop()
+            # When the ledger itself failed, this probably fails too; then the leases expire.
+            with suppress(LangfordError):
+                self._give_back(Outcome.RELEASED, "the run ended with an error")
+            raise
+        pool.stop()
+        try:
+            self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
+        except GivenUp as error:
+            self._say(f"{error}: {len(self._leases)} leases will expire")
+        return stopped
+
+    def _work(self, pool: Pool) -> str | None:
+        """The loop; returns why it stopped early, or None when nothing is left to do here."""
+        draining = None
+        while True:
+            stopped = self._stop_reason()
+            if stopped:
+                self._handle(list(pool.poll(0)))
+                return stopped
+            draining = draining or self._effort.out_of_time()
+            if not draining:
+                self._feed(pool)
+            if not pool.in_flight and (draining or self._source.exhausted):
+                return draining
+            if self._leases and all(lease.is_copy for lease in self._leases.values()) and self._source.finished:
+                return None  # others were faster with everything
+            # The wait is short, so that signals are noticed soon; a result ends it at once.
+            self._handle(list(pool.poll(self._source.wait_seconds)))
+            self._look(pool)
+            self._say_what_compiles(pool)
+            self._tell(self._step())
+
+    def _say_what_compiles(self, pool: Pool) -> None:
+        if pool.compiles and not self._compiling_said:
+            self._compiling_said = True
+            self._say(COMPILING_WORDS)
+
+    def _feed(self, pool: Pool) -> None:
+        if not self._stock and pool.idle_slots:
+            wanted = self._effort.batch(pool.idle_slots)
+            leases = self._source.lease(wanted, self._leases.values(), pool.idle_workers)
+            if self._watch.pace is None:
+                self._watch.pace = self._source.pace  # until this run has a speed of its own
+            stock = dict(zip(self._tokens, leases, strict=False))
+            self._stock = list(stock)
+            self._leases |= stock
+        while self._stock and pool.idle_slots:
+            token = self._stock.pop(0)
+            pool.submit(token, self._leases[token].index)
+
+    def _look(self, pool: Pool) -> None:
+        """Renew the leases, and end the processes of tasks that take much too long."""
+        computing = pool.computing
+        steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
+        self._source.attend(self._leases.values(), steps)
+        self._watch.look(computing)
+        for token in computing:
+            lease = self._leases[token]
+            overdue = self._watch.overdue(token, lease.work)
+            if overdue:
+                reason = f"task {lease.index} {overdue} and {computing[token] or 0} steps: its process was killed"
+                try:
+                    pool.kill(token, reason)
+                except MachineFailed:
+                    self._source.die(self._leases.pop(token), reason)
+                    raise
+
+    def _handle(self, messages: list[Finished | Failed | Died]) -> None:
+        finished = [message for message in messages if isinstance(message, Finished)]
+        if finished:
+            self._deliver(finished)
+        for message in messages:
+            if isinstance(message, Failed):
+                self._source.fail(self._leases.pop(message.token), message.reason)
+            elif isinstance(message, Died):
+                self._release(message)
+
+    def _deliver(self, finished: list[Finished]) -> None:
+        leases = [self._leases.pop(message.token) for message in finished]
+        delivered = [
+            (lease, Delivery(lease.attempt, lease.nonce, message.evaluation))
+            for lease, message in zip(leases, finished, strict=True)
+        ]
+        self._source.deliver(delivered)
+        for lease, delivery in delivered:
+            self._effort.finished(lease.work, delivery.evaluation.seconds)
+            self._watch.saw(lease.work, delivery.evaluation.seconds)
+
+    def _release(self, message: Died) -> None:
+        """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""
+        leases = {token: self._leases.pop(token) for token in message.tokens}
+        self._say(f"{message.reason}; its tasks go back to the queue")
+        evaluated = leases.pop(message.evaluated, None) if message.evaluated is not None else None
+        self._source.release(leases.values(), Outcome.PREEMPTED, message.reason)
+        if evaluated is not None and self._source.die(evaluated, message.reason):
+            return  # it was the task, and no fault of this machine
+        self._effort.died(message.reason)
+
+    def _give_back(self, outcome: Outcome, note: str | None) -> None:
+        if self._leases:
+            self._source.release(self._leases.values(), outcome, note)
+
+    def _step(self) -> Step:
+        source, effort = self._source, self._effort
+        return Step(
+            source.tasks_done, source.work_done, effort.tasks, effort.work, effort.seconds, source.seconds_left
+        )
+
+
+def _ending(stopped: str | None) -> Ending:
+    """How the work of a worker ended that stopped for this reason."""
+    if stopped is None:
+        return Ending.FINISHED
+    return Ending.PREEMPTED if stopped == PREEMPTION else Ending.STOPPED

@@ -1,0 +1,232 @@
+"""A pool of worker processes on this machine, each of which evaluates one task at a time.
+
+Unlike an executor of the standard library, the pool knows which tasks a dead worker held, and replaces the
+worker.  The workers are forks of one process that has made the plan and loaded the kernels.  They end when the
+process of the pool does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.connection import Connection, wait
+
+from jobs.run.evaluation import DeviceLost, evaluate
+from jobs.run.fork_server import SPAWN, ForkServer
+from jobs.run.heartbeat import Heartbeat
+from jobs.run.pool import PREFETCH, Died, Failed, Finished
+from langford import process
+from langford.devices import Device
+from langford.kernels.cache import cache_folder, refuse_open_caches
+from langford.methods import Plan, PlanKey, plan_of
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A worker cannot compute any more, and ends: news for the pool alone.
+
+    Attributes:
+        reason: the error, in words.
+    """
+
+    reason: str
+
+
+@dataclass
+class _Member:
+    """What the pool knows of a worker process.
+
+    Attributes:
+        heartbeat: what it shows of its computing.
+        tokens: of the tasks that it holds, oldest first.
+        condemned: why it was killed by its pool, or ended by itself; None: neither.
+    """
+
+    heartbeat: Heartbeat
+    tokens: deque[int] = field(default_factory=deque)
+    condemned: str | None = None
+
+
+class WorkerPool:
+    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
+
+    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+        self._key, self._devices = key, tuple(devices)
+        self._loading = Heartbeat(SPAWN)
+        self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]
+        self._server = self._begin()
+
+    def _begin(self) -> ForkServer:
+        """Start all workers, for the first time or anew."""
+        for heartbeat in (self._loading, *(member.heartbeat for member in self._members)):
+            heartbeat.clear()
+        # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
+        cache_folder()
+        refuse_open_caches()
+        return ForkServer(
+            partial(_load, self._key, self._devices, self._loading),
+            partial(_serve, self._devices, [member.heartbeat for member in self._members]),
+            len(self._devices),
+        )
+
+    @property
+    def idle_slots(self) -> int:
+        """How many more tasks the workers can take now."""
+        return sum(PREFETCH - len(member.tokens) for member in self._members)
+
+    @property
+    def idle_workers(self) -> int:
+        """How many workers have nothing to do."""
+        return sum(not member.tokens for member in self._members)
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        """By token the steps of the evaluation of each task, see :meth:`Pool.computing`."""
+        steps: dict[int, int | None] = {}
+        for member in self._members:
+            if member.tokens:
+                token = member.heartbeat.token
+                if token is not None and token in member.tokens:
+                    steps[token] = member.heartbeat.steps
+                else:
+                    steps[member.tokens[0]] = None
+        return steps
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a worker compiles kernels now."""
+        return self._loading.compiles or any(member.heartbeat.compiles for member in self._members)
+
+    def kill(self, token: int, reason: str) -> None:
+        """End the worker that evaluates a task, see :meth:`Pool.kill`."""
+        for number, member in enumerate(self._members):
+            if token in member.tokens:
+                member.condemned = reason
+                self._server.kill(number)
+
+    @property
+    def in_flight(self) -> list[int]:
+        """Tokens of all submitted tasks whose outcome is not known yet."""
+        return [token for member in self._members for token in member.tokens]
+
+    def submit(self, token: int, index: int) -> None:
+        """Give a task to the least busy worker, see :meth:`Pool.submit`."""
+        number = min(range(len(self._members)), key=lambda number: len(self._members[number].tokens))
+        self._members[number].tokens.append(token)
+        # When the worker has just died, the next poll reports the token.
+        with suppress(OSError):
+            self._server.pipes[number].send((token, index))
+
+    def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
+        """All news of the workers, see :meth:`Pool.poll`; a worker that died is replaced."""
+        ready = wait(self._server.pipes, timeout)
+        for number in [number for number, pipe in enumerate(self._server.pipes) if pipe in ready]:
+            if (yield from self._news(number)):
+                try:
+                    code = self._server.exit_code(number)
+                except EOFError:
+                    yield from self._all_anew()
+                    return
+                yield self._replaced(number, code)
+
+    def _news(self, number: int) -> Generator[Finished | Failed, None, bool]:
+        """What a worker has said; returns whether it has ended."""
+        member, pipe = self._members[number], self._server.pipes[number]
+        try:
+            while pipe.poll():
+                message: Finished | Failed | Lost = pipe.recv()
+                if isinstance(message, Lost):
+                    member.condemned = message.reason
+                    continue
+                member.tokens.remove(message.token)
+                yield message
+        except (EOFError, OSError):
+            return True
+        return False
+
+    def _last_news(self) -> Iterator[Finished | Failed]:
+        """What all workers have said, until they have ended."""
+        for number, pipe in enumerate(self._server.pipes):
+            while not (yield from self._news(number)):
+                wait([pipe])
+
+    def _replaced(self, number: int, exit_code: int) -> Died:
+        """Start a worker that has ended again."""
+        member = self._members[number]
+        evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
+        if exit_code == -signal.SIGTERM:
+            evaluated = None  # somebody wanted it to end, as a scheduler does: the task is not to blame
+        died = Died(tuple(member.tokens), member.condemned or _death("worker process", exit_code), evaluated)
+        member.heartbeat.clear()
+        self._members[number] = _Member(member.heartbeat)
+        self._server.restart(number)
+        return died
+
+    def _all_anew(self) -> Iterator[Finished | Failed | Died]:
+        """Start all workers again after the server has ended, and they with it: no task is to blame."""
+        reason = _death("the process that starts workers", self._server.stop())
+        yield from self._last_news()
+        tokens = tuple(self.in_flight)
+        self._members = [_Member(member.heartbeat) for member in self._members]
+        self._server = self._begin()
+        yield Died(tokens, reason, None)
+
+    def stop(self) -> None:
+        """End all workers now, even in the middle of a task; returns when they have ended."""
+        self._server.stop()
+        for _ in self._last_news():
+            pass
+
+
+def _death(what: str, exit_code: int | None) -> str:
+    """How a process ended, in words."""
+    if exit_code is None:
+        return f"{what} ended"
+    if exit_code < 0:
+        return f"{what} killed by {signal.Signals(-exit_code).name}"
+    return f"{what} ended with exit code {exit_code}"
+
+
+def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat) -> Plan:
+    """What all workers begin with.  A worker loads the kernels itself that do not outlive a fork."""
+    process.claim()
+    heartbeat.start()
+    plan = plan_of(key)
+    for device in {each for each in devices if each.outlives_fork}:
+        plan.evaluator(device)
+    return plan
+
+
+def _serve(
+    devices: Sequence[Device], heartbeats: Sequence[Heartbeat], plan: Plan, number: int, pipe: Connection
+) -> None:
+    """The program of a worker process: evaluate tasks until the pipe closes."""
+    device, heartbeat = devices[number], heartbeats[number]
+    heartbeat.start()
+    plan.evaluator(device)
+    while True:
+        try:
+            token, index = pipe.recv()
+        except EOFError:
+            return
+        reply: Finished | Failed
+        heartbeat.begin(token)
+        try:
+            reply = Finished(token, evaluate(plan, index, device))
+        except DeviceLost as error:
+            # Every further task would fail at once, and be blamed for it.
+            with suppress(OSError):
+                pipe.send(Lost(str(error)))
+            os._exit(1)  # nothing of the device can be given back any more
+        except Exception as error:
+            reply = Failed(token, f"{type(error).__name__}: {error}")
+        heartbeat.end()
+        try:
+            pipe.send(reply)
+        except OSError:
+            return

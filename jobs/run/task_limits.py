@@ -1,0 +1,55 @@
+"""A watch over tasks: each has a limit of time, from the speeds that were seen; beyond it its process hangs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+PATIENCE_SECONDS = 120.0
+LIMIT_FACTOR = 20.0
+"""A task may take so many times what it should take at the slowest speed seen."""
+START_SECONDS, UNKNOWN_SECONDS = 900.0, 86_400.0
+"""How long a process may need before its first task, and a task of which nobody knows how long it should take."""
+LONGEST_LOOK = 5.0
+"""What one look counts at most: this process, or its machine, may have been stopped meanwhile."""
+
+
+class Watch:
+    """How long tasks have been evaluated, and how long they may be.
+
+    Attributes:
+        pace: seconds per unit of work at the slowest speed seen; None: none was seen.
+    """
+
+    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+        """``patience``: seconds that every task may take, however small it is."""
+        self._patience = patience
+        self._seconds: dict[tuple[int, bool], float] = {}
+        self._looked = time.monotonic()
+        self.pace: float | None = None
+
+    def saw(self, work: float, seconds: float) -> None:
+        """Note that a task of this work took so many seconds."""
+        if work > 0:
+            self.pace = max(self.pace or 0.0, seconds / work)
+
+    def look(self, computing: Mapping[int, int | None]) -> None:
+        """Count the time since the last look for these tasks, see :attr:`jobs.run.pool.Pool.computing`."""
+        now = time.monotonic()
+        passed, self._looked = min(now - self._looked, LONGEST_LOOK), now
+        tasks = [(token, steps is not None) for token, steps in computing.items()]
+        # What is seen for the first time has just begun.
+        self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}
+
+    def overdue(self, token: int, work: float) -> str | None:
+        """Why a task's process hangs, in words; None while there is time."""
+        waited = self._seconds.get((token, False), 0.0)
+        if waited > max(START_SECONDS, self._patience):
+            return f"has not begun after {waited:.0f} s"
+        seconds = self._seconds.get((token, True), 0.0)
+        expected = None if self.pace is None else self.pace * work
+        limit = UNKNOWN_SECONDS if expected is None else LIMIT_FACTOR * expected
+        if seconds <= max(limit, self._patience):
+            return None
+        usual = "" if expected is None else f", {expected:.2g} s were expected"
+        return f"has been evaluated for {seconds:.0f} s{usual}"

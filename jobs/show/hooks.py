@@ -1,0 +1,253 @@
+"""Ways to tell an operator something: a command that reads it, or a URL that it is posted to."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import IO, Any, Protocol
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from jobs.farm.worker.requests import is_this_machine
+from langford.errors import LangfordError
+from langford.version import __version__
+
+COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
+"""How long a command may run, and how long a server may take for its answer."""
+LONGEST_COMPLAINT = 300
+"""Characters of what a command said that are reported."""
+
+
+class BadHook(LangfordError):
+    """A command or URL for notifications cannot be used."""
+
+
+class NotTold(Exception):
+    """A notification did not arrive; the message says why."""
+
+
+class Hook(Protocol):
+    """A way to tell an operator something.
+
+    Attributes:
+        channel: its name in the ledger's account, "command" or "url".
+        where: the program, or the server, fit to be shown: no part of it is secret.
+    """
+
+    channel: str
+    where: str
+
+    def tell(self, document: bytes) -> None:
+        """Tell a JSON document; raises NotTold."""
+        ...
+
+
+class CommandHook:
+    """A command that gets the document on its standard input; no shell reads the command or the document."""
+
+    channel = "command"
+
+    def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
+        """Raises BadHook when there is no such program.
+
+        Args:
+            command: the program and its arguments, quoted as in a shell.
+            seconds: how long it may run.
+        """
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise BadHook(f"cannot read the command {command!r:.80} ({error}): close its quotes") from error
+        if not self._words or shutil.which(self._words[0]) is None:
+            program = self._words[0] if self._words else ""
+            raise BadHook(
+                f"there is no program {program!r:.80} to notify with: give --notify-command a program and its "
+                "arguments; a pipe or a variable needs a script"
+            )
+        self.where = self._words[0]
+        self._seconds = seconds
+
+    def tell(self, document: bytes) -> None:
+        """Run the command, and kill it and what it has started when it takes too long."""
+        try:
+            # Files, not pipes: what the command starts may keep them open, and it may say more than we can hold.
+            with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaint:
+                question.write(document)
+                question.seek(0)
+                code = self._run(question, complaint)
+                complaint.seek(0)
+                words = complaint.read(4 * LONGEST_COMPLAINT).decode(errors="replace").strip()[:LONGEST_COMPLAINT]
+        except OSError as error:
+            raise NotTold(f"it cannot be started ({error.strerror or error})") from error
+        if code:
+            raise NotTold(f"it ended with exit code {code}{': ' if words else ''}{words}")
+
+    def _run(self, question: IO[bytes], complaint: IO[bytes]) -> int:
+        """Run the command between two files; returns its exit code."""
+        process = subprocess.Popen(
+            self._words, stdin=question, stdout=subprocess.DEVNULL, stderr=complaint, start_new_session=True
+        )
+        try:
+            return process.wait(self._seconds)
+        except subprocess.TimeoutExpired as error:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise NotTold(f"it was killed after {self._seconds:.0f} s") from error
+
+
+class UrlHook:
+    """A URL that gets the document by POST; any status from 200 to 299 says that it arrived."""
+
+    channel = "url"
+
+    def __init__(self, url: str, seconds: float = URL_SECONDS) -> None:
+        """Raises BadHook when this is no URL.
+
+        Args:
+            url: http(s)://…; a name and a password in it are sent as HTTP says.
+            seconds: how long its server may take for the head of its answer; the rest is not read.
+        """
+        parts = _split(url)
+        self.where = f"{parts.scheme}://{parts.hostname}"
+        self._seconds = seconds
+        self._headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"langford/{__version__}",
+            "Accept-Encoding": "identity",
+        }
+        if parts.username is not None:
+            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+            self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
+        server = parts.netloc.rpartition("@")[2]
+        self._url = urlunsplit((parts.scheme, server, parts.path, parts.query, ""))
+        # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+        self._proxies: dict[str, str] | None = {} if is_this_machine(parts.hostname or "") else None
+
+    def tell(self, document: bytes) -> None:
+        """Post the document."""
+        request = urllib.request.Request(self._url, document, self._headers, method="POST")
+        line = _Line()
+        proxies = urllib.request.ProxyHandler(self._proxies)
+        opener = urllib.request.build_opener(_NoRedirect, proxies, _Http(line), _Https(line))
+        deadline = threading.Timer(self._seconds, line.cut)
+        deadline.daemon = True
+        deadline.start()
+        try:
+            with opener.open(request, timeout=self._seconds):
+                pass
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise NotTold(f"it answers with the status {error.code}") from error
+        except (OSError, HTTPException, ValueError) as error:
+            late = f"no whole answer in {self._seconds:.0f} s" if line.is_cut else None
+            reason = late or getattr(error, "reason", None) or error
+            raise NotTold(f"it does not answer ({str(reason)[:LONGEST_COMPLAINT]})") from error
+        finally:
+            deadline.cancel()
+            line.close()
+
+
+class _Line:
+    """The sockets of one request: cut when it takes too long, whatever the other end still says.
+
+    Attributes:
+        is_cut: whether that has happened.
+    """
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        # Copies: TLS takes the one of its connection away.
+        self._sockets: list[socket.socket] = []
+
+    def keep(self, opened: socket.socket) -> None:
+        """Take a socket of the request."""
+        self._sockets.append(opened.dup())
+        if self.is_cut:
+            self.cut()
+
+    def cut(self) -> None:
+        """Let all that waits for these sockets see their end."""
+        self.is_cut = True
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the copies back."""
+        for each in self._sockets:
+            each.close()
+
+
+class _Kept(HTTPConnection):
+    """A connection that gives its socket to a line.
+
+    Attributes:
+        line: gets it.
+    """
+
+    line: _Line
+
+    def connect(self) -> None:
+        """Connect, and give the socket away."""
+        super().connect()
+        self.line.keep(self.sock)
+
+
+class _KeptTls(HTTPSConnection, _Kept):
+    """The same with TLS, whose handshake comes after."""
+
+
+def _kept(kind: type[_Kept], line: _Line, *arguments: Any, **options: Any) -> _Kept:
+    made = kind(*arguments, **options)
+    made.line = line
+    return made
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def http_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(partial(_kept, _Kept, self._line), request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def __init__(self, line: _Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def https_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(partial(_kept, _KeptTls, self._line), request)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Goes nowhere else: a redirected POST would become a GET without the document."""
+
+    def redirect_request(self, *arguments: object) -> None:
+        return None
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; raises BadHook, which does not repeat it: it may be a secret."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- raises ValueError
+        url.encode("ascii")
+    except ValueError as error:
+        raise BadHook("cannot read the URL to notify: write https://HOST/PATH") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadHook("the URL to notify must begin with http:// or https:// and a host: write https://HOST/PATH")
+    return parts

@@ -1,0 +1,186 @@
+"""The lines of the server's log about campaigns: what happened, in words, and as fields for programs."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from db import Campaign
+from db.look.overview import Overview, Presence, WorkerView, iso
+from db.records import EventRecord
+from db.states import EventKind, TaskState
+from jobs.show.durations import duration
+from jobs.show.log import line
+from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
+
+LOGGERS = (line.NAME, "uvicorn.error")
+"""What the log of a server is made of."""
+
+
+# -- the server -------------------------------------------------------------------------------
+
+
+def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign]) -> None:
+    """The server takes requests now."""
+    host, port = listener.getsockname()[:2]
+    url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    words = [f"{campaign.name} ({_done(campaign)})" for campaign in campaigns]
+    names = [campaign.name for campaign in campaigns]
+    line.line("listening", f"listening on {url} for {', '.join(words)}", url=url, campaigns=names)
+
+
+def _done(campaign: Campaign) -> str:
+    done = campaign.standing().tasks.get(TaskState.DONE, 0)
+    return f"{done:,} of {campaign.tasks:,} tasks done"
+
+
+def stopped() -> None:
+    """The server takes no more requests."""
+    line.line("stopped", "stopped: workers keep what they hold, and ask again")
+
+
+def notice(event: str, message: str, campaign: str) -> None:
+    """A notification was sent, or was not; see :class:`jobs.show.notifications.Notifier`."""
+    line.line(event, message, campaign, alarm=event == "not_notified")
+
+
+# -- events of the ledger ---------------------------------------------------------------------
+
+
+def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> None:
+    """Events of one kind, one or several, in one line."""
+    wording = WORDINGS[kind]
+    message = wording.one(events[0]) if len(events) == 1 else wording.many(events)
+    fields = {"number": len(events), "tasks": tasks_of(events)[:LISTED], "detail": events[-1].detail}
+    line.line(kind.replace("-", "_"), message, campaign, alarm=wording.alarm, **fields)
+
+
+# -- workers ----------------------------------------------------------------------------------
+
+
+def joined(campaign: str, workers: Sequence[WorkerView]) -> None:
+    """Workers that were not there before."""
+    described = f"worker {_name(workers[0])} joined: {_machine(workers[0])}"
+    _workers_line("worker_joined", campaign, workers, described, f"{len(workers):,} workers joined: ")
+
+
+def left(campaign: str, workers: Sequence[WorkerView]) -> None:
+    """Workers that have ended, and how."""
+    endings = Counter(worker.ending or "unknown" for worker in workers)
+    how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
+    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'nobody knows how'}"
+    _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
+
+
+def silent(campaign: str, workers: Sequence[WorkerView]) -> None:
+    """Workers that have not been heard of for long."""
+    described = f"worker {_name(workers[0])} is silent since {iso(workers[0].last_seen)}"
+    _workers_line("worker_silent", campaign, workers, described, f"{len(workers):,} workers are silent: ", True)
+
+
+def back(campaign: str, workers: Sequence[WorkerView]) -> None:
+    """Workers that were silent and are not any more."""
+    described = f"worker {_name(workers[0])} is back"
+    _workers_line("worker_back", campaign, workers, described, f"{len(workers):,} workers are back: ")
+
+
+def expired(campaign: str, number: int) -> None:
+    """Leases that are over, and whose tasks go to others."""
+    leases = (
+        "1 lease has expired: its task goes" if number == 1 else f"{number:,} leases have expired: their tasks go"
+    )
+    line.line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
+
+
+def _workers_line(
+    event: str, campaign: str, workers: Sequence[WorkerView], one: str, many: str, alarm: bool = False
+) -> None:
+    hosts = Counter(worker.host for worker in workers)
+    named = ", ".join(f"{host} ({number:,})" for host, number in hosts.most_common(NAMED))
+    more = f" and {len(hosts) - NAMED:,} more machines" if len(hosts) > NAMED else ""
+    message = one if len(workers) == 1 else f"{many}{named}{more}"
+    listed = [_worker_fields(worker) for worker in workers[:LISTED]]
+    line.line(event, message, campaign, alarm=alarm, number=len(workers), workers=listed)
+
+
+def _name(worker: WorkerView) -> str:
+    return f"{worker.worker_id} on {worker.host}"
+
+
+def _machine(worker: WorkerView) -> str:
+    processes = f"{worker.processes:,} processes" if worker.processes else ""
+    job = f"SLURM job {worker.slurm}" if worker.slurm else ""
+    return ", ".join(filter(None, [worker.device_model or worker.device_kind, processes, job]))
+
+
+def _worker_fields(worker: WorkerView) -> dict[str, Any]:
+    return {
+        "id": worker.worker_id,
+        "host": worker.host,
+        "device": worker.device_model or worker.device_kind,
+        "slurm": worker.slurm,
+        "ending": worker.ending,
+        "last_seen": iso(worker.last_seen),
+    }
+
+
+# -- progress ---------------------------------------------------------------------------------
+
+
+def progress(overview: Overview) -> str:
+    """How far a campaign is, how fast and until when, in words."""
+    tasks, speed, eta = overview.tasks, overview.speed, overview.eta
+    present = occupied(overview)
+    words = [
+        f"{overview.work.done:.1%} of the work",
+        f"{int(tasks.done):,}/{int(tasks.total):,} tasks",
+        f"{present:,} {'worker' if present == 1 else 'workers'}",
+    ]
+    if tasks.set_aside:
+        words.append(f"{int(tasks.set_aside):,} set aside")
+    if tasks.recheck:
+        words.append(f"{int(tasks.recheck):,} to evaluate again")
+    if speed.now is not None:
+        words.append(f"{speed.now:.3g} {speed.unit}/s")
+    if speed.tasks_per_minute_now is not None:
+        words.append(f"{speed.tasks_per_minute_now:.3g} tasks/min")
+    if eta is not None:
+        words.append(f"about {duration(eta.seconds)} left (until {iso(eta.earliest)} … {iso(eta.latest)})")
+    return ", ".join(words)
+
+
+def going(overview: Overview) -> None:
+    """The line of every minute."""
+    speed, eta = overview.speed, overview.eta
+    line.line(
+        "progress",
+        progress(overview),
+        overview.campaign,
+        tasks={name: int(number) for name, number in vars(overview.tasks).items()},
+        work=dict(vars(overview.work)),
+        workers=occupied(overview),
+        speed=speed.now,
+        speed_unit=speed.unit,
+        tasks_per_minute=speed.tasks_per_minute_now,
+        eta_seconds=None if eta is None else eta.seconds,
+        eta_earliest=None if eta is None else iso(eta.earliest),
+        eta_latest=None if eta is None else iso(eta.latest),
+    )
+
+
+def occupied(overview: Overview) -> int:
+    """How many workers hold leases."""
+    return sum(worker.state is Presence.WORKING for worker in overview.workers)
+
+
+def done(overview: Overview) -> None:
+    """The campaign needs no more workers."""
+    checks = f"; {overview.checked.replicated:,} results are replicated" if overview.checked.drawn else ""
+    message = f"done: {int(overview.tasks.done):,} tasks{checks}; `langford result {overview.campaign}` merges them"
+    line.line("done", message, overview.campaign, tasks=int(overview.tasks.done))
+
+
+WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
+"""What is said of workers, by what has changed."""

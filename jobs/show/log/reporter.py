@@ -1,0 +1,174 @@
+"""Who writes the lines of the server's log about its campaigns: a thread that reads the ledger as anybody may.
+
+So the lines tell what happened in the campaigns, whichever server the workers talked to, and no request waits for
+them.  Of what happens again and again there is a line soon after the first time, and then one a minute.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
+
+from db import Campaign
+from db.errors import LedgerError
+from db.look.events import EventReader
+from db.look.overview import Overview, Presence, Watch, WorkerView
+from db.records import EventRecord
+from db.states import EventKind, Outcome
+from jobs.show.log import campaign_lines, line
+from jobs.show.wording import WORDINGS
+
+EVENT_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
+"""Time between two looks for events, for workers, and two lines on the progress."""
+IDLE_SECONDS = 600.0
+"""Time between two lines on the progress while there is none."""
+GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
+"""How long the first things of a kind are gathered for one line, and then the following ones."""
+T = TypeVar("T")
+
+
+class Gathered(Generic[T]):
+    """Things of one kind, until it is time for a line about them."""
+
+    def __init__(self) -> None:
+        self._waiting: list[T] = []
+        self._due = 0.0
+        self._last_line = float("-inf")
+
+    def add(self, things: Sequence[T]) -> None:
+        """Gather some more."""
+        if things and not self._waiting:
+            self._due = max(time.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
+        self._waiting += things
+
+    def due(self, at_once: bool = False) -> list[T]:
+        """All of them, when it is time for a line; ``at_once``: now."""
+        if not self._waiting or not (at_once or time.monotonic() >= self._due):
+            return []
+        self._last_line = time.monotonic()
+        gathered, self._waiting = self._waiting, []
+        return gathered
+
+
+class CampaignReporter:
+    """Writes the lines about one campaign."""
+
+    def __init__(self, campaign: Campaign, watch: Watch) -> None:
+        """
+        Args:
+            campaign: what the lines are about.
+            watch: its overview.
+        """
+        self._name, self._watch = campaign.name, watch
+        self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
+        self._happened: Mapping[EventKind, Gathered[EventRecord]] = {kind: Gathered() for kind in WORDINGS}
+        self._changes: Mapping[str, Gathered[WorkerView]] = {
+            change: Gathered() for change in ("joined", "left", "silent", "back")
+        }
+        self._expired: Gathered[int] = Gathered()
+        self._before: Overview | None = None
+        # Of all workers that were ever seen: an overview names only some of many.
+        self._states: dict[str, Presence] = {}
+        self._progress = ""
+        self._next_look = self._next_progress = 0.0
+        self._done_said = False
+
+    def look(self, at_once: bool = False) -> None:
+        """Say what is new; ``at_once``: also what would wait for more of its kind."""
+        for event in self._events.new():
+            self._happened[EventKind(event.kind)].add([event])
+        if at_once or time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + LOOK_SECONDS
+            self._look_at(self._watch.overview())
+        for kind, gathered in self._happened.items():
+            if happened := gathered.due(at_once):
+                campaign_lines.happened(self._name, kind, happened)
+        for change, workers in self._changes.items():
+            if changed := workers.due(at_once):
+                campaign_lines.WORKER_LINES[change](self._name, changed)
+        if number := sum(self._expired.due(at_once)):
+            campaign_lines.expired(self._name, number)
+
+    def _look_at(self, now: Overview) -> None:
+        before, self._before = self._before, now
+        if before is not None:
+            self._compare(before, now)
+        self._states |= {worker.worker_id: worker.state for worker in now.workers}
+        if now.finished is None:
+            self._done_said = False
+            self._say_progress(now)
+        elif not self._done_said:
+            self._done_said = True
+            campaign_lines.done(now)
+
+    def _compare(self, before: Overview, now: Overview) -> None:
+        gone = Presence.SILENT, Presence.ENDED
+        for worker in now.workers:
+            was, state = self._states.get(worker.worker_id), worker.state
+            if was is None and (state not in gone or worker.started > before.now - LOOK_SECONDS):
+                self._changes["joined"].add([worker])
+                was = Presence.IDLE
+            if was is None or was is state:
+                continue
+            if state is Presence.ENDED:
+                self._changes["left"].add([worker])
+            elif state is Presence.SILENT:
+                self._changes["silent"].add([worker])
+            elif was in gone and state is not Presence.DISTRUSTED:
+                self._changes["back"].add([worker])
+        expired = now.attempts.get(Outcome.EXPIRED, 0) - before.attempts.get(Outcome.EXPIRED, 0)
+        if expired > 0:
+            self._expired.add([expired])
+
+    def _say_progress(self, now: Overview) -> None:
+        """Say how far it is each minute, and seldom while nothing changes."""
+        if time.monotonic() < self._next_progress:
+            return
+        words = campaign_lines.progress(now)
+        if words == self._progress and time.monotonic() < self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS:
+            return
+        self._progress = words
+        self._next_progress = time.monotonic() + PROGRESS_SECONDS
+        campaign_lines.going(now)
+
+
+class Reporter:
+    """Writes the lines about all campaigns of a server, in a thread of its own."""
+
+    def __init__(self, campaigns: Mapping[Campaign, Watch]) -> None:
+        """``campaigns``: with their overviews."""
+        self._reporters = {
+            campaign.name: CampaignReporter(campaign, watch) for campaign, watch in campaigns.items()
+        }
+        self._stopping = threading.Event()
+        # Campaigns of which nothing can be seen now.
+        self._blind: set[str] = set()
+        self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, seconds: float) -> None:
+        """Say what is left to say, and end; after ``seconds`` at the latest."""
+        self._stopping.set()
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._look()
+            self._stopping.wait(EVENT_SECONDS)
+        self._look(at_once=True)
+
+    def _look(self, at_once: bool = False) -> None:
+        for name, reporter in self._reporters.items():
+            try:
+                reporter.look(at_once)
+                self._blind.discard(name)
+            except Exception as error:  # whatever it is: the lines must go on, and the server goes on without them
+                kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
+                if name not in self._blind:
+                    line.line("blind", f"cannot see how far it is: {kind}{error}", name, alarm=True)
+                self._blind.add(name)

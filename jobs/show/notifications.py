@@ -1,0 +1,228 @@
+"""Notifications: what an operator should know who is not there, told once each by a hook.
+
+A thread of its own looks at the campaigns and tells what is due; nobody waits for it.  The ledger keeps account
+(:mod:`db.look.notices`): several servers of one ledger, and one that starts again, tell nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from db import Campaign, Standing
+from db.errors import LedgerError
+from db.look import events, notices
+from db.look.notices import Claim
+from db.look.overview import iso
+from db.states import EventKind, NoticeKind, TaskState
+from jobs.show.durations import duration
+from jobs.show.hooks import Hook, NotTold
+from jobs.show.wording import LISTED, WORDINGS, tasks_of
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at the campaigns."""
+THRIFT = 50.0
+"""Looks at a campaign take at most one part in so many of the time."""
+LONGEST_PAUSE = 15.0
+"""Seconds to the next look at most, whatever the last ones took: a machine that is busy makes cheap looks long."""
+EVENT_PAUSE = 60.0
+"""What happens within so many seconds after a notice is told in one."""
+STALLED_SECONDS = 900.0
+"""Unless the operator says otherwise: a campaign has stalled when nobody has worked for so long."""
+EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
+    NoticeKind.CONFLICT: EventKind.CONFLICT,
+    NoticeKind.DISTRUSTED: EventKind.DISTRUSTED,
+    NoticeKind.SET_ASIDE: EventKind.SET_ASIDE,
+}
+REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
+"""After these a campaign may be done once more."""
+Say = Callable[[str, str, str], None]
+"""Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something to tell, if it was not told.
+
+    Attributes:
+        kind: what.
+        about: which occurrence, see :mod:`db.look.notices`.
+        by_events, pause: see :func:`db.look.notices.claim`.
+    """
+
+    kind: NoticeKind
+    about: int
+    by_events: bool = False
+    pause: float = 0.0
+
+
+class Facts:
+    """What is to be told about a campaign now, whether it was told or not."""
+
+    def __init__(self, campaign: Campaign, stalled_seconds: float) -> None:
+        self._campaign, self._stalled_seconds = campaign, stalled_seconds
+        kinds = {*EVENT_KINDS.values(), *REOPENING}
+        self._events = events.LatestEvents(campaign.database, campaign.campaign_id, kinds)
+        self._standing: Standing | None = None
+        self._next_look = 0.0
+        # Seconds that the last two looks took: a single slow one had to wait for something.
+        self._looks = deque([0.0], maxlen=2)
+        self._state: tuple[int, int] | None = None
+        self._since = time.monotonic()
+
+    @property
+    def standing(self) -> Standing:
+        """How far the campaign was at the last look."""
+        return self._standing or self._campaign.standing()
+
+    def now(self, at_once: bool = False) -> list[Fact]:
+        """The facts; none when the last look was dear and is not long ago.
+
+        ``at_once``: look all the same, and let nothing wait for more of its kind.
+        """
+        began = time.monotonic()
+        if began < self._next_look and not at_once:
+            return []
+        latest = self._events.by_kind()
+        pause = 0.0 if at_once else EVENT_PAUSE
+        facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
+        facts += self._of_the_tasks(latest)
+        self._looks.append(time.monotonic() - began)
+        self._next_look = time.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
+        return facts
+
+    def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
+        self._standing = standing = self._campaign.standing()
+        done = standing.tasks.get(TaskState.DONE, 0)
+        if not (standing.to_do or standing.rechecking or standing.tasks.get(TaskState.SET_ASIDE)):
+            undecided = self._campaign.rechecked_tasks()
+            return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
+        state = done, standing.rechecks
+        if state != self._state or not standing.to_do or self._campaign.is_worked_at():
+            self._state, self._since = state, time.monotonic()
+        if time.monotonic() - self._since < self._stalled_seconds:
+            return []
+        return [Fact(NoticeKind.STALLED, done)]
+
+
+def _number(latest: Mapping[EventKind, int]) -> Callable[[EventKind], int]:
+    return lambda kind: latest.get(kind, 0)
+
+
+class Notifier:
+    """Tells what is due about some campaigns by one hook, in a thread of its own."""
+
+    def __init__(
+        self,
+        campaigns: Sequence[Campaign],
+        hook: Hook,
+        say: Say,
+        stalled_seconds: float = STALLED_SECONDS,
+    ) -> None:
+        """
+        Args:
+            campaigns: of one ledger.
+            hook: tells the operator.
+            say: called, in that thread, with remarks on what was told and what was not.
+            stalled_seconds: how long nobody works before that is told.
+        """
+        self._facts = {campaign: Facts(campaign, stalled_seconds) for campaign in campaigns}
+        self._hook, self._say = hook, say
+        self._stopping = threading.Event()
+        self._give_up_at = float("inf")
+        # Campaigns of which nothing can be seen now.
+        self._blind: set[str] = set()
+        # (campaign, kind) of what did not arrive yet.
+        self._owed: set[tuple[str, NoticeKind]] = set()
+        self._thread = threading.Thread(target=self._run, name=f"notify-{hook.channel}", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, seconds: float) -> None:
+        """Look once more, tell what is due, and end; what takes longer than ``seconds`` is left to the next one."""
+        self._give_up_at = time.monotonic() + seconds
+        self._stopping.set()
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._look_at_all(at_once=False)
+            self._stopping.wait(LOOK_SECONDS)
+        self._look_at_all(at_once=True)
+        while self._owed and time.monotonic() < self._give_up_at:
+            time.sleep(LOOK_SECONDS / 4)
+            self._look_at_all(at_once=True)
+
+    def _look_at_all(self, at_once: bool) -> None:
+        """Tell what is due about all campaigns."""
+        for campaign, facts in self._facts.items():
+            try:
+                for fact in facts.now(at_once):
+                    self._settle(campaign, facts, fact)
+                self._blind.discard(campaign.name)
+            except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
+                kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
+                if campaign.name not in self._blind:
+                    self._say("not_notified", f"cannot see what is to be told: {kind}{error}", campaign.name)
+                self._blind.add(campaign.name)
+
+    def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
+        """Tell a fact, unless it was told or another one tells it."""
+        where, subject = (campaign.database, campaign.campaign_id), (campaign.name, fact.kind)
+        claimed = notices.claim(
+            *where, self._hook.channel, fact.kind, fact.about, by_events=fact.by_events, pause=fact.pause
+        )
+        if claimed is None:
+            return
+        document = notice(campaign, claimed, facts.standing)
+        try:
+            self._hook.tell(json.dumps(document).encode())
+        except NotTold as error:
+            wait = notices.not_told(campaign.database, claimed)
+            given_up = claimed.tries >= notices.MOST_TRIES
+            again = "it is given up" if given_up else f"trying again in {duration(wait)}"
+            message = f"{self._hook.where} was not told of {fact.kind.value!r}: {error}; {again}"
+            self._say("not_notified", message, campaign.name)
+            self._owed.add(subject)
+            if given_up:
+                self._owed.discard(subject)
+            return
+        notices.told(campaign.database, claimed)
+        self._owed.discard(subject)
+        attempts = f" at attempt {claimed.tries}" if claimed.tries > 1 else ""
+        self._say("notified", f"{self._hook.where} was told of {fact.kind.value!r}{attempts}", campaign.name)
+
+
+def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, Any]:
+    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger."""
+    number, tasks = 1, list[int]()
+    if claimed.kind in EVENT_KINDS:
+        kind = EVENT_KINDS[claimed.kind]
+        with campaign.database.reading() as connection:
+            happened = events.between(connection, campaign.campaign_id, kind, claimed.after, claimed.about)
+        number, tasks = len(happened), tasks_of(happened)
+        wording = WORDINGS[kind]
+        text = wording.one(happened[0]) if number == 1 else wording.many(happened)
+    elif claimed.kind is NoticeKind.DONE:
+        text = f"done: all {campaign.tasks:,} tasks have their results"
+    else:
+        text = f"stalled: nobody works for it, and {standing.to_do:,} tasks are left"
+    return {
+        "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
+        "kind": claimed.kind.value,
+        "campaign": campaign.name,
+        "uuid": campaign.uuid,
+        "problem": campaign.problem.name,
+        "at": iso(time.time()),
+        "text": f"{campaign.name}: {text}",
+        "number": number,
+        "tasks": tasks[:LISTED],
+        "tasks_by_state": dict(standing.tasks),
+    }

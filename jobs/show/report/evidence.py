@@ -1,0 +1,257 @@
+"""What a report says, gathered and computed once: from a campaign of a ledger, or from exported files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db import Campaign
+from db.errors import Unreplicated
+from db.files.promise import Promise
+from db.look.history import History, PastWorker
+from db.look.overview import Eta
+from jobs.run.loop import result
+from jobs.show.report import exported
+from jobs.show.report.numbers import Numbers, numbers
+from jobs.show.report.origins import UNKNOWN, Origin, origins
+from jobs.show.report.timeline import (
+    Computing,
+    Occupancy,
+    Throughput,
+    Times,
+    computing,
+    occupancy,
+    throughput,
+    without_overlap,
+)
+from jobs.show.report.words import instant
+from jobs.verify import exchange
+from jobs.verify.agreement import Agreement, agreement
+from langford.errors import LangfordError
+from langford.methods import METHODS, Count, plan_of
+from langford.provenance import kernel_hash
+
+PARTS = 240
+"""Into how many parts the elapsed time is split."""
+
+
+@dataclass(frozen=True)
+class Busy:
+    """When a worker held tasks.
+
+    Attributes:
+        worker: the worker.
+        starts, ends: of the spans of time, seconds since 1970, float64.
+        attempts: how many attempts it had.
+        results: how many of them brought a result.
+        seconds: their computing time.
+    """
+
+    worker: PastWorker
+    starts: Times
+    ends: Times
+    attempts: int
+    results: int
+    seconds: float
+
+    @property
+    def label(self) -> str:
+        """Its host, with its SLURM job if it has one."""
+        job = f" {self.worker.slurm}" if self.worker.slurm else ""
+        return f"{self.worker.host}{job}"
+
+    @property
+    def was_lost(self) -> bool:
+        """Whether somebody took it away, or nobody knows what became of it."""
+        return self.worker.ending in ("preempted", "lost")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A campaign, all that is known of it, and what follows.
+
+    Attributes:
+        history: what is known.
+        work: estimated work of every task, in the method's unit, float64[tasks].
+        count: the merged count; None where there is none yet.
+        pending: why there is no count; empty where there is one.
+        agreement: how the count compares with what others know; None without a count.
+        kernels: hash of the code that computes here.
+        missing: what the source of the report does not know, in words.
+        forecast: when an unfinished campaign will be done, in words; empty where nobody can say.
+        warnings: what an operator of an unfinished campaign should look at, in words.
+        promise: which share of the results was to be replicated, and which are; None: none is recorded.
+        unreplicated: whether there is no count because the promise is not kept.
+    """
+
+    history: History
+    work: Times
+    count: Count | None
+    pending: str
+    agreement: Agreement | None
+    kernels: str
+    missing: tuple[str, ...]
+    forecast: str = ""
+    warnings: tuple[str, ...] = ()
+    promise: Promise | None = None
+    unreplicated: bool = False
+
+    @property
+    def unit(self) -> str:
+        """What the work is counted in: "points" or "nodes"."""
+        return METHODS[self.history.key.method].unit
+
+    @cached_property
+    def spans(self) -> Computing | None:
+        """When each attempt computed; None where only results are known."""
+        return computing(self.history)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The campaign in numbers."""
+        return numbers(self.history, self.spans)
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        """How many devices computed; None where times are not known."""
+        return None if self.spans is None else occupancy(self.spans, PARTS)
+
+    @cached_property
+    def throughput(self) -> Throughput | None:
+        """How fast the work went; None where times are not known."""
+        begin = self.numbers.began
+        return None if begin is None else throughput(self.history, self.work, begin, PARTS // 2)
+
+    @cached_property
+    def origins(self) -> tuple[Origin, ...]:
+        """Where the results come from: devices, hosts, kernels and versions."""
+        return origins(self.history, self.work)
+
+    @cached_property
+    def workers(self) -> tuple[Busy, ...]:
+        """The workers that held tasks, those with the longest computing time first."""
+        spans, history = self.spans, self.history
+        if spans is None or history.workers is None or history.attempts is None:
+            return ()
+        known = len(history.workers)
+        attempts = np.bincount(spans.worker, minlength=known)
+        has_result = np.isfinite(history.attempts.seconds)
+        results = np.bincount(spans.worker[has_result], minlength=known)
+        seconds = np.bincount(
+            spans.worker[has_result], weights=history.attempts.seconds[has_result], minlength=known
+        )
+        starts, ends, owners = without_overlap(spans.worker, spans.granted, spans.held)
+        cuts = np.searchsorted(owners, np.arange(known + 1))
+        busy = [
+            Busy(
+                worker,
+                starts[cuts[place] : cuts[place + 1]],
+                ends[cuts[place] : cuts[place + 1]],
+                int(attempts[place]),
+                int(results[place]),
+                float(seconds[place]),
+            )
+            for place, worker in enumerate(history.workers)
+            if attempts[place]
+        ]
+        return tuple(sorted(busy, key=lambda worker: (-worker.seconds, worker.starts[0])))
+
+    def busiest(self, most: int) -> Sequence[Busy]:
+        """At most so many workers, those with the longest computing time, in the order in which they began."""
+        return sorted(self.workers[:most], key=lambda worker: worker.starts[0])
+
+    @property
+    def figures(self) -> list[str]:
+        """The figures for which enough is known, in the order of the report, see
+        :mod:`jobs.show.report.figures`."""
+        known = {
+            "occupancy": self.occupancy is not None,
+            "throughput": self.throughput is not None,
+            "task-times": bool(len(self.history.results.task)),
+            "workers": bool(self.workers),
+        }
+        return [name for name, enough in known.items() if enough]
+
+    @property
+    def hosts(self) -> NDArray[np.str_]:
+        """The machines that brought results or held tasks, sorted."""
+        named = [origin.host for origin in self.origins if origin.host != UNKNOWN] + [
+            busy.worker.host for busy in self.workers
+        ]
+        return np.unique(np.array(named, dtype=np.str_))
+
+
+def of_campaign(campaign: Campaign, unconfirmed: bool = False) -> Evidence:
+    """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed.
+
+    ``unconfirmed``: whether to count although the promised share is not replicated.
+    """
+    history = campaign.history()
+    found = _evidence(
+        history, campaign.plan.work, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise()
+    )
+    if len(history.results.task) == history.tasks:
+        return found
+    now = campaign.overview()
+    return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
+
+
+def _lacks(history: History) -> list[str]:
+    """What a ledger does not know of a campaign, in words."""
+    missing = []
+    done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
+    if timed < done:
+        those = f"{done - timed:,} of its tasks" if timed else "its tasks"
+        missing.append(f"when {those} were computed and by which workers: they were imported from files")
+    if any(worker.is_imported for worker in history.workers or ()):
+        missing.append("attempts without a result of the workers of which imported files tell")
+    return missing
+
+
+def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
+    """The evidence of exported files of one campaign; ``unconfirmed``: as for :func:`of_campaign`.
+
+    Raises BadExport, CampaignMismatch or ConflictingResults.
+    """
+    export, history = exported.read(files)
+    return _evidence(
+        history,
+        plan_of(history.key).work,
+        lambda: exchange.merged(export, files, unconfirmed),
+        exported.lacks(history),
+        export.promise,
+    )
+
+
+def _forecast(eta: Eta | None) -> str:
+    """When a campaign will be done, in words."""
+    if eta is None:
+        return ""
+    return f"At the present speed all are done between {instant(eta.earliest)} and {instant(eta.latest)} UTC."
+
+
+def _evidence(
+    history: History, work: Times, merged: Callable[[], Count], missing: Sequence[str], promise: Promise | None
+) -> Evidence:
+    count, pending, unreplicated = None, "", False
+    try:
+        count = merged()
+    except LangfordError as error:
+        pending, unreplicated = str(error), isinstance(error, Unreplicated)
+    compared = None if count is None else agreement(history.key.problem, count.published)
+    return Evidence(
+        history,
+        work,
+        count,
+        pending,
+        compared,
+        kernel_hash(),
+        tuple(missing),
+        promise=promise,
+        unreplicated=unreplicated,
+    )

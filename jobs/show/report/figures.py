@@ -1,0 +1,270 @@
+"""The figures of a report; what is too much for lines and points becomes a bitmap inside the picture.
+
+This module needs matplotlib.  Texts are drawn as they are: nothing in them is a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from db.files.fields import SHORTEST_SECONDS
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.palette import Palette
+from jobs.show.report.words import number
+from langford.devices import KINDS
+from langford.plain import plain
+
+DAY = 86_400.0
+MOST_MARKS = 2_000
+"""More points than this become a bitmap."""
+MOST_BARS = 24
+"""Workers that the figure of workers shows."""
+BANDS, BINS = 120, 60
+"""Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
+DPI = 150
+
+matplotlib.rcParams["text.parse_math"] = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """The size of a figure.
+
+    Attributes:
+        width: in inches.
+        tall: its height in inches.
+        font: size of the text in points.
+    """
+
+    width: float
+    tall: float
+    font: float
+
+
+WIDE, NARROW = Format(7.4, 3.0, 9.0), Format(3.6, 2.9, 8.5)
+
+
+def draw(name: str, evidence: Evidence, palette: Palette, size: Format = WIDE) -> Figure:
+    """The figure of that name, one of Evidence.figures."""
+    with matplotlib.rc_context({"font.size": size.font}):
+        figure = Figure(figsize=(size.width, size.tall), layout="constrained")
+        figure.patch.set_visible(bool(palette.ground))
+        figure.patch.set_facecolor(palette.ground or "none")
+        DRAWN[name](figure, evidence, palette, size)
+        return figure
+
+
+def _axes(figure: Figure, palette: Palette) -> Axes:
+    axes = figure.add_subplot()
+    _colour(axes, palette)
+    return axes
+
+
+def _colour(axes: Axes, palette: Palette) -> None:
+    axes.set_facecolor("none")
+    axes.grid(color=palette.faint, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=palette.ink)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(palette.ink)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(palette.ink)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.offsetText.set_color(palette.ink)
+
+
+def _legend(axes: Axes, palette: Palette, size: Format, others: Sequence[Axes] = ()) -> None:
+    """A legend above the axes, where it hides nothing."""
+    handles = [handle for drawn in (axes, *others) for handle in drawn.get_legend_handles_labels()[0]]
+    axes.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2 if size is NARROW else 4,
+        frameon=False,
+        labelcolor=palette.ink,
+        borderaxespad=0.1,
+    )
+
+
+def _time_axis(axes: Axes, size: Format) -> None:
+    """Dates below; times are days since 1970."""
+    locator = AutoDateLocator(minticks=3, maxticks=5 if size is NARROW else 9)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    whole = ["", "%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
+    dates = ConciseDateFormatter(locator, offset_formats=whole)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(dates)
+    # The date of the axis stands below its right end.
+    axes.set_xlabel("time (UTC)", loc="left" if size is NARROW else "center")
+
+
+def _plain_numbers(axes: Axes) -> None:
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, place: number(float(f"{value:.6g}"))))
+    axes.set_ylim(bottom=0)
+
+
+def _steps(axes: Axes, edges: NDArray[np.float64], heights: NDArray[np.float64], colour: str, label: str) -> None:
+    axes.stairs(heights, edges / DAY, fill=True, color=colour, alpha=0.35, linewidth=0)
+    axes.stairs(heights, edges / DAY, color=colour, linewidth=1.1, label=label)
+
+
+def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
+    shown, mean = evidence.occupancy, evidence.numbers.occupancy
+    assert shown is not None
+    axes = _axes(figure, palette)
+    _steps(axes, shown.edges, shown.devices, palette.first, "devices that computed")
+    # Workers of one device each would only hide the devices.
+    if np.abs(shown.workers - shown.devices).max() > 0.1 * shown.devices.max(initial=0.0):
+        axes.stairs(
+            shown.workers, shown.edges / DAY, color=palette.second, linewidth=1.1, label="workers that held tasks"
+        )
+    if mean is not None:
+        axes.axhline(mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean)}")
+    axes.set_ylabel("at once")
+    _plain_numbers(axes)
+    _time_axis(axes, size)
+    _legend(axes, palette, size)
+
+
+def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
+    shown = evidence.throughput
+    assert shown is not None
+    axes = _axes(figure, palette)
+    unit, factor = ("minute", 60.0) if shown.tasks.max() * 60 >= 1 else ("hour", 3600.0)
+    _steps(axes, shown.edges, factor * shown.tasks, palette.first, f"tasks per {unit}")
+    axes.set_ylabel(f"tasks per {unit}")
+    _plain_numbers(axes)
+    _time_axis(axes, size)
+    done = axes.twinx()
+    _colour(done, palette)
+    done.grid(visible=False)
+    done.spines["right"].set_visible(True)
+    done.plot(
+        shown.edges / DAY, np.concatenate([[0.0], 100 * shown.share]), color=palette.second, label="work done"
+    )
+    done.set_ylim(0, 102)
+    done.set_ylabel("work done [%]")
+    _legend(axes, palette, size, [done])
+
+
+def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
+    results = evidence.history.results
+    index, seconds = results.task, results.seconds
+    if size is WIDE:
+        axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
+        _colour(side, palette)
+        side.hist(seconds, bins=_bins(seconds), orientation="horizontal", color=palette.first, alpha=0.6)
+        side.set_xlabel("tasks")
+        side.tick_params(labelleft=False)
+        side.xaxis.set_major_locator(MaxNLocator(2, integer=True))
+    else:
+        axes = figure.add_subplot()
+    _colour(axes, palette)
+    many = len(index) > MOST_MARKS
+    axes.plot(
+        index,
+        seconds,
+        linestyle="none",
+        marker="." if not many else ",",
+        markersize=3,
+        color=palette.cloud,
+        alpha=0.5 if many else 0.8,
+        rasterized=many,
+    )
+    axes.plot([], linestyle="none", marker="o", markersize=3, color=palette.cloud, label="one task")
+    if len(index) >= 4 * BANDS:
+        middle, median = _medians(index, seconds, evidence.history.tasks)
+        axes.plot(middle, median, color=palette.second, linewidth=1.3, label="median")
+    mean = evidence.numbers.times
+    if mean is not None:
+        axes.axhline(
+            mean.mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean.mean)} s"
+        )
+    axes.set_xlabel("index of the task")
+    axes.set_ylabel("computing time [s]")
+    axes.set_xlim(-0.5, evidence.history.tasks - 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(4 if size is NARROW else 7, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
+    _plain_numbers(axes)
+    _legend(axes, palette, size)
+
+
+def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The edges of the bins of a histogram of times."""
+    least, most = float(seconds.min()), max(float(seconds.max()), SHORTEST_SECONDS)
+    # Between times that are nearly equal there may be fewer numbers than edges.
+    return np.linspace(least if most - least > 1e-6 * most else 0.0, most, BINS + 1)
+
+
+def _medians(
+    index: NDArray[np.int64], seconds: NDArray[np.float64], tasks: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(middle, median of the times) of each part of the indices that has times."""
+    edges = np.linspace(0, tasks, BANDS + 1)
+    parts = np.split(seconds, np.searchsorted(index, edges[1:-1]))
+    middles = (edges[:-1] + edges[1:]) / 2
+    filled = np.array([bool(len(part)) for part in parts])
+    return middles[filled], np.array([np.median(part) for part in parts if len(part)])
+
+
+def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
+    shown = evidence.busiest(MOST_BARS)
+    figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
+    axes = _axes(figure, palette)
+    colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
+    labelled: set[str] = set()
+    for row, worker in enumerate(shown):
+        kind = worker.worker.device_kind
+        label = None if kind in labelled else KINDS[kind].label if kind in KINDS else kind
+        labelled.add(kind)
+        axes.barh(
+            [row] * len(worker.starts),
+            (worker.ends - worker.starts) / DAY,
+            left=worker.starts / DAY,
+            height=0.62,
+            color=colours.get(kind, palette.first),
+            alpha=0.75,
+            label=label,
+        )
+    lost = [(row, worker.ends.max()) for row, worker in enumerate(shown) if worker.was_lost]
+    if lost:
+        axes.plot(
+            [end / DAY for _, end in lost],
+            [row for row, _ in lost],
+            linestyle="none",
+            marker="x",
+            markersize=5,
+            color=palette.bad,
+            label="preempted or lost",
+        )
+    longest = 14 if size is NARROW else 30
+    axes.set_yticks(range(len(shown)), [_short(plain(worker.label), longest) for worker in shown])
+    axes.tick_params(axis="y", labelsize=size.font - (1.5 if len(shown) > 8 else 0))
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    _time_axis(axes, size)
+    _legend(axes, palette, size)
+
+
+def _short(label: str, longest: int) -> str:
+    """A label that leaves room for the picture; the report has the names in full."""
+    return label if len(label) <= longest else f"{label[: longest // 2]}…{label[-(longest // 2) + 1 :]}"
+
+
+Draw = Callable[[Figure, Evidence, Palette, Format], None]
+DRAWN: Mapping[str, Draw] = {
+    "occupancy": _occupancy,
+    "throughput": _throughput,
+    "task-times": _task_times,
+    "workers": _workers,
+}

@@ -1,0 +1,56 @@
+"""The files of a report: a page of HTML, pages of PDF, its figures as SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.show.report.evidence import Evidence
+from langford.durable import replace_file
+from langford.errors import LangfordError
+from langford.loading import load
+
+FORMATS = (".html", ".pdf")
+
+
+class CannotReport(LangfordError):
+    """A report cannot be written: a package is missing, or no format has this name."""
+
+
+def require_format(file: Path) -> None:
+    """Raises CannotReport unless the end of the file's name is that of a format."""
+    if file.suffix.lower() not in FORMATS:
+        raise CannotReport(f"{file.name}: end the name of the report in {' or '.join(FORMATS)}")
+
+
+def write(evidence: Evidence, file: Path) -> None:
+    """Write the report into a file, in the format that the end of its name says; raises CannotReport."""
+    require_format(file)
+    try:
+        if file.suffix.lower() == ".pdf":
+            content: bytes = load("jobs.show.report.pdf:content")(evidence)
+        else:
+            content = load("jobs.show.report.html:page")(evidence).encode()
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
+    replace_file(file, content)
+
+
+def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
+    """Write the figures into a folder, which is made unless it is there; returns the files.
+
+    Raises CannotReport.
+    """
+    try:
+        drawn = load("jobs.show.report.svg:standing_alone")
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
+    folder.mkdir(exist_ok=True)
+    files = []
+    for name in evidence.figures:
+        files.append(folder / f"{name}.svg")
+        replace_file(files[-1], drawn(name, evidence))
+    return files
+
+
+def _missing(error: ModuleNotFoundError) -> CannotReport:
+    return CannotReport(f"a report needs {error.name}: pip install 'langford[report]'")

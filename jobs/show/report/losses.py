@@ -1,0 +1,111 @@
+"""What a report says about what went wrong: lost attempts, conflicts, distrust, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from db.states import EventKind, Outcome
+from jobs.show.report.document import Block, Paragraph, Remark, Section, Table
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.participants import capped
+from jobs.show.report.words import duration, instant, several, share
+
+MEANING = {
+    Outcome.PREEMPTED: "a signal took the worker",
+    Outcome.EXPIRED: "nothing was heard of the worker until the deadline",
+    Outcome.RELEASED: "given back, or taken back by the operator",
+    Outcome.FAILED: "the evaluation raised an error, or its result failed the checks",
+    Outcome.DIED: "the process that evaluated it died, or was killed because it hung",
+}
+TOLD = {
+    EventKind.CONFLICT: ("result that contradicts another", "results that contradict others"),
+    EventKind.SETTLED: ("contradiction settled", "contradictions settled"),
+    EventKind.DISTRUSTED: ("worker trusted no more", "workers trusted no more"),
+    EventKind.QUESTIONED: ("time results were put in question", "times results were put in question"),
+    EventKind.REFUSED: ("delivery refused", "deliveries refused"),
+    EventKind.SET_ASIDE: ("task set aside", "tasks set aside"),
+}
+"""The kinds of events that a report lists: (one, several)."""
+DISPUTES = {EventKind.CONFLICT, EventKind.SETTLED}
+
+
+def sections(evidence: Evidence) -> Iterator[Section]:
+    """The section about what went wrong."""
+    yield Section("What went wrong", list(_blocks(evidence)))
+
+
+def summary(evidence: Evidence) -> str:
+    """What went wrong, in one sentence."""
+    history, aborted = evidence.history, evidence.numbers.aborted
+    if not history.tells_losses:
+        return "Not known: only accepted results are."
+    counts = history.event_counts
+    parts = []
+    if aborted:
+        cost = (
+            share(evidence.numbers.aborted_seconds / evidence.numbers.effective)
+            if evidence.numbers.effective
+            else ""
+        )
+        overhead = f" (at most {cost} of the effective time)" if cost else ""
+        parts.append(f"{several(aborted, 'attempt')} aborted{overhead}")
+    parts += [several(counts[kind], *words) for kind, words in TOLD.items() if counts.get(kind)]
+    return ", ".join(parts) + "." if parts else "Nothing: no attempt was lost, and no result was contradicted."
+
+
+def _blocks(evidence: Evidence) -> Iterator[Block]:
+    yield Paragraph(summary(evidence))
+    yield from (Remark(text, bad=True) for text in evidence.warnings)
+    lost = evidence.numbers.lost
+    if lost is None:
+        return
+    rows = [
+        [kind.outcome, MEANING[kind.outcome], f"{kind.attempts:,}", f"{kind.unbegun:,}", duration(kind.seconds)]
+        for kind in lost
+        if kind.attempts or kind.unbegun
+    ]
+    if rows:
+        yield Paragraph(
+            "Each of these tasks was given to another worker, or to the same one later: nothing of it is missing "
+            "in the count. The time is counted from the lease on, so it is an upper bound: a task may wait on a "
+            "worker before computing begins. What had not begun cost nothing."
+        )
+        head = ["ended", "why", "had begun", "had not", "time"]
+        yield Table("Attempts without a result", head, rows, numbers=3)
+    if evidence.history.event_counts.get(EventKind.CONFLICT):
+        yield _settled(evidence)
+    # A liar causes a contradiction for each of its results: they must not hide what else there is.
+    yield from _events(evidence, "Events", TOLD.keys() - DISPUTES)
+    yield from _events(evidence, "Contradictions and how they were settled", DISPUTES)
+
+
+def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator[Table]:
+    listed = [event for event in evidence.history.events or () if event.kind in kinds]
+    if listed:
+        rows = [[instant(event.at), event.kind, _task(event.task), event.detail] for event in listed]
+        head = ["time", "event", "task", "detail"]
+        yield Table(f"{caption}, oldest first; times are UTC", head, capped(rows))
+
+
+def _settled(evidence: Evidence) -> Remark:
+    """Whether every conflict is settled."""
+    counts = evidence.history.event_counts
+    conflicts, settled = counts.get(EventKind.CONFLICT, 0), counts.get(EventKind.SETTLED, 0)
+    words = f"Results contradicted each other {several(conflicts, 'time')}."
+    if settled:
+        words += (
+            f" Votes of independent workers, or the operator, have settled this for {several(settled, 'task')}."
+        )
+    if evidence.history.conflicts:
+        tasks = _named(evidence.history.conflicts)
+        return Remark(f"{words} Still open: {tasks}. The count waits for a decision.", bad=True)
+    return Remark(f"{words} None is open.", bad=False)
+
+
+def _named(tasks: Sequence[int]) -> str:
+    shown = ", ".join(map(str, tasks[:10]))
+    return f"task {shown}" if len(tasks) == 1 else f"tasks {shown}{', …' if len(tasks) > 10 else ''}"
+
+
+def _task(task: int | None) -> str:
+    return "" if task is None else str(task)

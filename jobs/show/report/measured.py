@@ -1,0 +1,133 @@
+"""What a report says about time: the numbers of the thesis, occupancy, throughput, task times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.show.report import thesis
+from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.origins import UNKNOWN
+from jobs.show.report.words import duration, instant, number, several, share
+
+
+def sections(evidence: Evidence) -> Iterator[Section]:
+    """The sections about time."""
+    yield Section("In numbers", list(_numbers(evidence)))
+    yield Section("When and how fast", list(_progress(evidence)))
+    if "task-times" in evidence.figures:
+        yield Section("Task times", list(_task_times(evidence)))
+
+
+def _numbers(evidence: Evidence) -> Iterator[Block]:
+    problem = evidence.history.key.problem
+    yield Paragraph(
+        "A device is one core of a processor or one GPU: it computes one task at a time. The effective time is the "
+        "computing time of the accepted results; the mean occupancy is the effective time divided by the elapsed "
+        f"time, so many devices computed accepted results at once, in the mean.{_of_timed(evidence)} An attempt "
+        "is aborted when it had begun and ends without a result: somebody else needed the machine, it died, or "
+        "the evaluation failed."
+    )
+    rows = list(_rows(evidence))
+    theirs = thesis.CAMPAIGNS.get(problem.name)
+    if theirs is None:
+        yield Table("The campaign in numbers", ["", "this campaign"], [row[:2] for row in rows], numbers=1)
+        return
+    beside = [[name, value, getattr(theirs, field, "")] for name, value, field in rows]
+    yield Table("The campaign in numbers, beside the thesis", ["", "this campaign", "thesis"], beside, numbers=2)
+    yield Paragraph(
+        f"The last column is what the thesis says of its count of {problem}, by Godfrey's method on the nodes of a "
+        f"cluster, each a processor and a GPU. {theirs.remark}".strip(),
+        (thesis.TITLE, thesis.ADDRESS),
+    )
+
+
+def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """(name, value of this campaign, attribute of the thesis's campaign)."""
+    found = evidence.numbers
+    times = found.times
+    yield "tasks", f"{found.done:,} of {found.tasks:,}" if found.done < found.tasks else f"{found.tasks:,}", "tasks"
+    yield "mean time of a task", UNKNOWN if times is None else f"{number(times.mean)} s", "mean"
+    yield "its standard deviation", UNKNOWN if times is None else share(times.relative), "deviation"
+    if times is not None:
+        extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.median, times.most))
+        yield "shortest / median / longest task", extremes, ""
+    yield "effective time", _seconds(found.effective), "effective"
+    elapsed = found.elapsed
+    yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed), "elapsed"
+    yield "mean occupancy", _occupancy(evidence), "occupancy"
+    if found.aborted is None:
+        yield "aborted attempts", UNKNOWN, "aborted"
+        return
+    yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)", "aborted"
+    if found.aborted:
+        yield "time of one, at most, in the mean", duration(found.aborted_seconds / found.aborted), "aborted_mean"
+        of_effective = f" ({share(found.aborted_seconds / found.effective)} of the effective time)"
+        lost = f"{duration(found.aborted_seconds)}{of_effective if found.effective else ''}"
+        yield "time of all, at most", lost, "aborted_total"
+    if found.repeated:
+        again = f"{found.repeated:,} results, {duration(found.repeated_seconds)}"
+        yield "computed again, to confirm", again, ""
+
+
+def _of_timed(evidence: Evidence) -> str:
+    """What elapsed time and occupancy are of, where that is not all of the campaign."""
+    found = evidence.numbers
+    if not found.timed or found.timed == found.done:
+        return ""
+    return f" Elapsed time and occupancy are those of the {found.timed:,} tasks whose times are known."
+
+
+def _seconds(seconds: float) -> str:
+    """A time in seconds, as the thesis gives it, and in words where it is long."""
+    return duration(seconds) if seconds < 100 else f"{number(round(seconds))} s ({duration(seconds)})"
+
+
+def _occupancy(evidence: Evidence) -> str:
+    found = evidence.numbers
+    if found.occupancy is None:
+        return UNKNOWN
+    most = found.most_devices
+    of_most = f" ({share(found.occupancy / most)} of at most {most:,})" if most else ""
+    return f"{number(found.occupancy)} devices{of_most}"
+
+
+def _progress(evidence: Evidence) -> Iterator[Block]:
+    found, shown = evidence.numbers, evidence.figures
+    if found.began is not None and found.ended is not None and found.elapsed and found.hourly:
+        yield Paragraph(
+            f"The first attempt began at {instant(found.began)}, the last result so far came at "
+            f"{instant(found.ended)} (all times are UTC): {duration(found.elapsed)}, in which "
+            f"{number(found.hourly)} tasks were done per hour."
+        )
+    if "occupancy" in shown:
+        most = found.most_devices or 0
+        yield Picture(
+            "occupancy",
+            f"Occupied devices and workers over time: at most {several(most, 'device')} computed at once, "
+            f"{number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 of the time.",
+        )
+    if "throughput" in shown:
+        yield Picture(
+            "throughput",
+            "Throughput: the results that came in each part of the time, and the share of the work that was done "
+            "by then.",
+        )
+    if not {"occupancy", "throughput"} & set(shown):
+        yield Paragraph(
+            "No times are known, so neither a timeline nor a throughput can be shown: see the end of this report."
+        )
+
+
+def _task_times(evidence: Evidence) -> Iterator[Block]:
+    times = evidence.numbers.times
+    assert times is not None
+    devices = len({origin.device for origin in evidence.origins})
+    mixed = (
+        " Devices of different speed computed them: the table of devices tells them apart." if devices > 1 else ""
+    )
+    yield Picture(
+        "task-times",
+        f"Computing time of each task by its index, from {duration(times.least)} to {duration(times.most)}; the "
+        f"mean is {duration(times.mean)}.{mixed}",
+    )

@@ -1,0 +1,168 @@
+"""The numbers of a computing campaign, as Loiseau's thesis gives them for L(2, 27) and L(2, 28)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db.look.history import OUTCOMES, History
+from db.states import Outcome
+from jobs.show.report.timeline import Computing
+
+ABORTED = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
+"""How an attempt ends that brings no result."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What many times have in common, in seconds.
+
+    Attributes:
+        number: of times.
+        mean: their mean.
+        deviation: their standard deviation.
+        least, median, most: the shortest, the middle and the longest.
+    """
+
+    number: int
+    mean: float
+    deviation: float
+    least: float
+    median: float
+    most: float
+
+    @classmethod
+    def of(cls, seconds: NDArray[np.float64]) -> Spread | None:
+        """The spread of some times; None when there are none."""
+        if not len(seconds):
+            return None
+        return cls(
+            len(seconds),
+            float(seconds.mean()),
+            float(seconds.std()),
+            float(seconds.min()),
+            float(np.median(seconds)),
+            float(seconds.max()),
+        )
+
+    @property
+    def relative(self) -> float:
+        """The standard deviation as a share of the mean."""
+        return self.deviation / self.mean if self.mean else 0.0
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Attempts that ended in one way, without a result.
+
+    Attributes:
+        outcome: how.
+        attempts: how many had begun.
+        unbegun: how many more were given back before computing began; they cost nothing.
+        seconds: for how long those that had begun held a device.
+    """
+
+    outcome: Outcome
+    attempts: int
+    unbegun: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A campaign in numbers; times are seconds.
+
+    Attributes:
+        tasks: of the campaign.
+        done: tasks with a result.
+        times: of the tasks that are done; None when there are none.
+        effective: computing time of the accepted results.
+        timed: how many of them are known to have come at a time; files may not say so of theirs.
+        timed_seconds: their computing time.
+        began, ended: when the first attempt began and the last result came, since 1970; None: not known.
+        lost: attempts without a result, by how they ended; None: not known.
+        repeated: further results, which confirm or contradict the accepted ones; None: not known.
+        repeated_seconds: their computing time.
+        most_devices: at most so many devices computed at once; None: not known.
+    """
+
+    tasks: int
+    done: int
+    times: Spread | None
+    effective: float
+    timed: int
+    timed_seconds: float
+    began: float | None
+    ended: float | None
+    lost: tuple[Lost, ...] | None
+    repeated: int | None
+    repeated_seconds: float
+    most_devices: int | None
+
+    @property
+    def elapsed(self) -> float | None:
+        """From the first attempt to the last result; None: not known."""
+        return None if self.began is None or self.ended is None else self.ended - self.began
+
+    @property
+    def occupancy(self) -> float | None:
+        """How many devices computed accepted results at once, in the mean; None: not known."""
+        return self.timed_seconds / self.elapsed if self.elapsed else None
+
+    @property
+    def hourly(self) -> float | None:
+        """How many tasks were done in an hour, in the mean; None: not known."""
+        return self.timed / self.elapsed * 3600 if self.elapsed else None
+
+    @property
+    def aborted(self) -> int | None:
+        """Attempts that had begun and brought no result; None: not known."""
+        return None if self.lost is None else sum(kind.attempts for kind in self.lost)
+
+    @property
+    def aborted_seconds(self) -> float:
+        """For how long they held a device."""
+        return sum(kind.seconds for kind in self.lost or ())
+
+
+def numbers(history: History, spans: Computing | None) -> Numbers:
+    """The numbers of a campaign, as far as its history knows them.
+
+    Args:
+        spans: when its attempts computed; None where only results are known.
+    """
+    results = history.results
+    lost = None
+    if spans is not None and history.tells_losses:
+        lost = tuple(_lost(spans, outcome) for outcome in ABORTED)
+    # What workers brought beside the accepted results; those of imports are no attempts.
+    repeated, repeated_seconds = None, 0.0
+    if spans is not None and history.attempts is not None and history.tells_losses:
+        own = results.worker >= 0
+        repeated = int(spans.has_result.sum() - own.sum())
+        repeated_seconds = max(0.0, float(np.nansum(history.attempts.seconds) - results.seconds[own].sum()))
+    is_timed = np.isfinite(results.accepted)
+    accepted = results.accepted[is_timed]
+    return Numbers(
+        tasks=history.tasks,
+        done=len(results.task),
+        times=Spread.of(results.seconds),
+        effective=float(results.seconds.sum()),
+        timed=len(accepted),
+        timed_seconds=float(results.seconds[is_timed].sum()),
+        began=float(spans.start.min()) if spans is not None and len(spans.start) else None,
+        ended=float(accepted.max()) if len(accepted) else None,
+        lost=lost,
+        repeated=repeated,
+        repeated_seconds=repeated_seconds if repeated else 0.0,
+        most_devices=None if spans is None else spans.most(),
+    )
+
+
+def _lost(spans: Computing, outcome: Outcome) -> Lost:
+    ended_so = (spans.outcome == OUTCOMES.index(outcome)) & ~spans.has_result
+    begun = ended_so & spans.begun
+    seconds = float((spans.end - spans.start)[begun].sum())
+    return Lost(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)

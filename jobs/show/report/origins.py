@@ -1,0 +1,93 @@
+"""Where the results of a campaign come from: devices, hosts, kernels and versions, as the provenances say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from db.look.history import History
+from jobs.show.report.numbers import Spread
+from jobs.show.report.timeline import Times
+from jobs.verify.provenance import provenance
+from langford.devices import CPU
+
+NAMED = ("host", "device", "kernels")
+UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Results of one kind of device of one host, by one version of the kernels.
+
+    Attributes:
+        host: name of the machine.
+        device: what the maker calls it; "cpu" for a processor without a name.
+        kernels: hash of the code that computed.
+        versions: of this program and of what its kernels are compiled with: (name, version).
+        units: the devices of this kind that the provenances tell apart; 1 where they tell none apart.
+        times: of the tasks.
+        seconds: their computing time.
+        work: their estimated work, in the method's unit.
+    """
+
+    host: str
+    device: str
+    kernels: str
+    versions: tuple[tuple[str, str], ...]
+    units: int
+    times: Spread
+    seconds: float
+    work: float
+
+    @property
+    def speed(self) -> float:
+        """Work per second of computing time."""
+        return self.work / self.seconds if self.seconds else 0.0
+
+
+def origins(history: History, work: Times) -> tuple[Origin, ...]:
+    """The origins of the results, those with the longest computing time first.
+
+    Args:
+        work: estimated work of every task of the campaign, float64[tasks].
+    """
+    results = history.results
+    alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
+    units: dict[tuple[str, str], set[str]] = {}
+    for place, source in enumerate(history.sources):
+        said = provenance(source)
+        place_of, model = device(said.get("device", UNKNOWN))
+        if model == str(CPU):
+            model = _processor(history, place) or model
+        host = said.get("host", UNKNOWN)
+        versions = tuple((name, text) for name, text in said.items() if name not in NAMED)
+        alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(place)
+        units.setdefault((host, model), set()).add(place_of)
+    found = []
+    for (host, model, kernels, versions), places in alike.items():
+        chosen = np.isin(results.source, places)
+        times = Spread.of(results.seconds[chosen])
+        if times is not None:
+            seconds, done = float(results.seconds[chosen].sum()), float(work[results.task[chosen]].sum())
+            count = len(units[host, model])
+            found.append(Origin(host, model, kernels, versions, count, times, seconds, done))
+    return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))
+
+
+def _processor(history: History, source: int) -> str | None:
+    """What the maker calls the processor of the results with this provenance, if a worker of them said it."""
+    positions = history.results.worker[history.results.source == source]
+    worker = int(positions[0]) if len(positions) else -1
+    return None if history.workers is None or worker < 0 else history.workers[worker].device_model
+
+
+def device(text: str) -> tuple[str, str]:
+    """(which of its host, model) of a device as a provenance names it.
+
+    >>> device("cuda:1 NVIDIA H200"), device("cpu")
+    (('cuda:1', 'NVIDIA H200'), ('cpu', 'cpu'))
+    """
+    named = re.fullmatch(r"(cuda:\d{1,4}|cpu) (.+)", text, re.DOTALL)
+    return (named[1], named[2]) if named else (text, text)

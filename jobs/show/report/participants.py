@@ -1,0 +1,144 @@
+"""What a report says about who computed: devices, hosts, workers, versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.origins import UNKNOWN, Origin
+from jobs.show.report.words import duration, instant, number, several, share
+from langford.devices import CPU
+
+MOST_ROWS = 24
+"""Rows of a table; the rest is one row more."""
+
+
+def sections(evidence: Evidence) -> Iterator[Section]:
+    """The sections about who computed."""
+    yield Section("Who computed", list(_who(evidence)))
+
+
+def summary(evidence: Evidence) -> str:
+    """Who computed, in one sentence; empty when nobody did."""
+    models: dict[str, int] = defaultdict(int)
+    for (_, model), units in _units(evidence).items():
+        if model != UNKNOWN:
+            models[model] += units
+    named = [
+        f"{several(units, 'device')} {model}" if model != str(CPU) else "processors"
+        for model, units in models.items()
+    ]
+    parts = [*named[:4], *([f"{len(named) - 4} other kinds"] if len(named) > 4 else [])]
+    hosts = len(evidence.hosts)
+    workers = f"{several(len(evidence.workers), 'worker')} on " if evidence.workers else ""
+    return f"{workers}{several(hosts, 'host')}{': ' if parts else ''}{', '.join(parts)}" if hosts else ""
+
+
+def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
+    return {(origin.host, origin.device): origin.units for origin in evidence.origins}
+
+
+def _who(evidence: Evidence) -> Iterator[Block]:
+    if not evidence.origins and not evidence.workers:
+        yield Paragraph("Nobody has computed anything yet.")
+        return
+    yield Paragraph(f"{summary(evidence)}.")
+    if evidence.origins:
+        yield _devices(evidence)
+        yield _hosts(evidence)
+    if "workers" in evidence.figures:
+        shown = min(len(evidence.workers), MOST_ROWS)
+        of_all = (
+            f"the {shown} that computed longest of {len(evidence.workers):,}"
+            if shown < len(evidence.workers)
+            else "all"
+        )
+        yield Picture(
+            "workers",
+            f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
+            "preempted, or of which nothing more was heard.",
+        )
+        yield _workers(evidence)
+
+
+def _devices(evidence: Evidence) -> Table:
+    groups: dict[tuple[str, str], list[Origin]] = defaultdict(list)
+    for origin in evidence.origins:
+        groups[origin.device, origin.kernels].append(origin)
+    total = evidence.numbers.effective or 1.0
+    rows = []
+    for (device, kernels), origins in groups.items():
+        tasks, seconds = sum(origin.times.number for origin in origins), sum(origin.seconds for origin in origins)
+        work = sum(origin.work for origin in origins)
+        squares = sum(
+            origin.times.number * (origin.times.deviation**2 + origin.times.mean**2) for origin in origins
+        )
+        mean = seconds / tasks
+        deviation = max(squares / tasks - mean**2, 0.0) ** 0.5
+        speed = f"{work / seconds:.3g}" if seconds else ""
+        spread = share(deviation / mean) if mean else ""
+        rows.append(
+            [
+                device,
+                kernels,
+                f"{tasks:,}",
+                duration(seconds),
+                share(seconds / total),
+                f"{number(mean)} s",
+                spread,
+                speed,
+            ]
+        )
+    head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
+    caption = (
+        f"Results by device and version of the kernels; {evidence.unit} per second of one device, as estimated"
+    )
+    return Table(caption, head, capped(rows), numbers=6)
+
+
+def _hosts(evidence: Evidence) -> Table:
+    groups: dict[str, list[Origin]] = defaultdict(list)
+    for origin in evidence.origins:
+        groups[origin.host].append(origin)
+    rows = []
+    for host, origins in groups.items():
+        models = ", ".join(dict.fromkeys(origin.device for origin in origins))
+        seconds = sum(origin.seconds for origin in origins)
+        tasks = sum(origin.times.number for origin in origins)
+        rows.append(
+            [host, models, f"{tasks:,}", duration(seconds), share(seconds / (evidence.numbers.effective or 1.0))]
+        )
+    return Table("Results by host", ["host", "devices", "tasks", "time", "share"], capped(rows), numbers=3)
+
+
+def _workers(evidence: Evidence) -> Table:
+    rows = [
+        [
+            busy.label,
+            busy.worker.device_model or busy.worker.device_kind,
+            instant(float(busy.starts[0])),
+            instant(busy.worker.ended or busy.worker.last_seen or float(busy.ends[-1])),
+            _ending(evidence, place),
+            f"{busy.results:,}",
+            duration(busy.seconds),
+        ]
+        for place, busy in enumerate(evidence.workers)
+    ]
+    head = ["worker", "device", "first lease", "last seen", "ended", "results", "time"]
+    return Table("Workers, by computing time; times are UTC", head, capped(rows), numbers=2)
+
+
+def _ending(evidence: Evidence, place: int) -> str:
+    worker = evidence.workers[place].worker
+    trust = ", distrusted" if worker.distrusted is not None else ""
+    return f"{worker.ending or ''}{trust}".removeprefix(", ")
+
+
+def capped(rows: list[list[str]]) -> list[list[str]]:
+    """The first rows, and one that says how many more there are."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    rest = [f"and {len(rows) - MOST_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
+    return [*rows[:MOST_ROWS], rest]

@@ -1,0 +1,177 @@
+"""What a report says about the count: its checks, what they prove, and how to repeat all of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from db.files.promise import in_words
+from db.states import EventKind
+from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.origins import UNKNOWN
+from jobs.show.report.participants import capped
+from jobs.show.report.words import instant, number, several, share
+from langford.methods import METHODS
+
+
+def answer(evidence: Evidence) -> str:
+    """The count, or how far it is."""
+    found = evidence.numbers
+    if evidence.count is not None:
+        return f"{evidence.count.published:,}"
+    return f"{found.done:,} of {found.tasks:,} tasks are done"
+
+
+def verdict(evidence: Evidence) -> str:
+    """What is proved, in one or two sentences."""
+    count, compared = evidence.count, evidence.agreement
+    if count is None or compared is None:
+        return _no_count(evidence)
+    passed = f"All {several(len(count.checks), 'check')} passed."
+    if compared.agrees is False:
+        return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
+    confirmed = int(evidence.history.results.confirmed.sum())
+    again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
+    again += f"{_said(evidence)}." if again else ""
+    known = " The count is the published one." if compared.published is not None else ""
+    return f"{passed}{again}{known}"
+
+
+def _said(evidence: Evidence) -> str:
+    """Who says that results were confirmed, where it is not the ledger itself."""
+    return ", as the file says" if evidence.history.uuid is None else ""
+
+
+def _no_count(evidence: Evidence) -> str:
+    """Why there is no count."""
+    done = evidence.numbers.done == evidence.numbers.tasks
+    return f"{'No count, although all tasks are done' if done else 'No count yet'}: {evidence.pending}."
+
+
+def count_section(evidence: Evidence) -> Section:
+    """The count with each check."""
+    return Section("The count", list(_count(evidence)))
+
+
+def _count(evidence: Evidence) -> Iterator[Block]:
+    problem, count, compared = evidence.history.key.problem, evidence.count, evidence.agreement
+    if count is None or compared is None:
+        done = evidence.numbers.done == evidence.numbers.tasks
+        yield Remark(_no_count(evidence), bad=True) if done else Paragraph(_no_count(evidence))
+        return
+    reversal = ", up to reversal" if problem.mirrored else ""
+    yield Paragraph(
+        f"{problem} = {count.published:,} arrangements{reversal}: {problem.n} colours of {problem.copies} cubes on "
+        f"{problem.places} places. It is the sum of {several(count.tasks, 'partial result')}, each an exact "
+        f"integer, over {number(count.evaluated)} {evidence.unit}."
+    )
+    words = " ".join(compared.words.split())
+    if compared.agrees is False:
+        yield Remark(f"The count cannot be right: it {words}", bad=True)
+    checks = [check[:1].upper() + check[1:] for check in count.checks]
+    # What was drawn is among the checks.
+    if evidence.promise is None or not evidence.promise.drawn:
+        promise = in_words(evidence.promise)
+        checks.append(f"{promise[:1].upper()}{promise[1:]}")
+    yield Points([*(f"{check}." for check in checks), f"{words[:1].upper()}{words[1:]}."])
+    yield Paragraph(_limits(evidence))
+
+
+def _limits(evidence: Evidence) -> str:
+    """What the checks prove, and what they do not."""
+    confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
+    proved = (
+        "These checks find what goes wrong by accident: a flipped bit, a task that is missing or counted twice, a "
+        "file that is damaged."
+    )
+    if confirmed:
+        proved += (
+            f" {confirmed:,} results ({share(confirmed / tasks)}) were computed a second time by another machine, "
+            f"with the same value{_said(evidence)}."
+        )
+    return (
+        f"{proved} They do not find an error that every copy of a kernel has, nor a worker that makes up a result "
+        "which fits. Computing again finds these: a sample of the tasks, or the whole by another method, as under "
+        "“How to reproduce”."
+    )
+
+
+def origin_section(evidence: Evidence) -> Section:
+    """Versions and kernels."""
+    return Section("Versions and kernels", list(_origins(evidence)))
+
+
+def _origins(evidence: Evidence) -> Iterator[Block]:
+    if not evidence.origins:
+        yield Paragraph("There are no results yet.")
+        return
+    kernels = {origin.kernels for origin in evidence.origins} - {UNKNOWN}
+    if kernels == {evidence.kernels}:
+        compared = "all of them by that of the program that made this report"
+    else:
+        others = "none of them" if evidence.kernels not in kernels else "one of them"
+        compared = f"and {others} is that of the program that made this report, {evidence.kernels}"
+    yield Paragraph(
+        "The hash of the kernels is that of all code that takes part in counting. The results of this campaign "
+        f"were computed by {several(len(kernels), 'known version')} of it, {compared}. A result by another version "
+        "is not wrong for that."
+    )
+    rows: dict[tuple[str, str], int] = {}
+    for origin in evidence.origins:
+        versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or UNKNOWN
+        rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + origin.times.number
+    cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
+    yield Table("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
+    files = [event for event in evidence.history.events or () if event.kind == EventKind.IMPORT]
+    if files:
+        imported = [[instant(event.at), event.detail] for event in files]
+        yield Table("Imported files, oldest first; times are UTC", ["time", "file"], capped(imported))
+
+
+def repeat_section(evidence: Evidence) -> Section:
+    """How to reproduce the count."""
+    history = evidence.history
+    blocks: list[Block] = [
+        Facts(
+            [
+                ("problem", f"{history.key.problem} ({history.key.problem.name})"),
+                ("method", METHODS[history.key.method].name),
+                ("depth", str(history.key.depth)),
+                *([("seed", str(history.key.seed))] if history.key.seed else []),
+                ("tasks", f"{history.tasks:,}"),
+                ("campaign", history.name),
+                *([("its UUID", history.uuid)] if history.uuid else []),
+                ("read from", history.source),
+            ]
+        ),
+        Paragraph("The same tasks, computed again from the beginning on this machine:"),
+        Commands([f"langford run {' '.join(history.key.arguments)}"]),
+    ]
+    name = shlex.quote(history.name)
+    if history.uuid is None:  # it was read from files
+        files = " ".join(map(shlex.quote, history.source.split(", ")))
+        blocks += [
+            Paragraph(
+                "The count from these files; then a twentieth of their tasks, drawn at random and recomputed:"
+            ),
+            Commands(
+                [
+                    f"langford result --from {files}",
+                    f"langford import {files}",
+                    f"langford verify {name} --sample 5%",
+                ]
+            ),
+        ]
+    else:
+        blocks += [
+            Paragraph(
+                "A twentieth of the tasks, drawn at random and recomputed, and all results as a file for others:"
+            ),
+            Commands([f"langford verify {name} --sample 5%", f"langford export {name}"]),
+        ]
+    blocks += [
+        Paragraph("The whole count by another sum, which shares no partial result with this one:"),
+        Commands([f"langford confirm {name}"]),
+    ]
+    return Section("How to reproduce", blocks)

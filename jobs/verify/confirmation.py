@@ -1,0 +1,152 @@
+"""A second campaign that confirms the count of another one: by another method, or by another seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from db import Campaign, Ledger
+from db.states import TaskState
+from jobs.run.loop import result
+from jobs.verify.agreement import agreement
+from langford.devices import Device
+from langford.errors import Incomplete, LangfordError
+from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, find_method, plan_of, task_depth
+from langford.methods.plan import Method
+from langford.problem import Problem
+
+
+class NothingElse(LangfordError):
+    """No other sum, and no other search, counts the same."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Two counts of one problem, each computed whole, of which the totals are compared.
+
+    Attributes:
+        problem: what was counted.
+        first, second: the campaigns, by name and plan.
+        counts: their counts.
+    """
+
+    problem: Problem
+    first: tuple[str, PlanKey]
+    second: tuple[str, PlanKey]
+    counts: tuple[Count, Count]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both give the same count, and nothing that is known contradicts it."""
+        first, second = self.counts
+        known = agreement(self.problem, first.published)
+        return first.arrangements == second.arrangements and known.agrees is not False
+
+    @property
+    def words(self) -> str:
+        """The comparison in words."""
+        (name, key), (other_name, other_key) = self.first, self.second
+        if self.counts[0].arrangements != self.counts[1].arrangements:
+            return (
+                f"the two counts differ, so at least one result is wrong: find it with `langford verify {name} "
+                f"--sample 100%` and `langford verify {other_name} --sample 100%`"
+            )
+        known = agreement(self.problem, self.counts[0].published)
+        if known.agrees is False:
+            return f"the two counts agree with each other, but not with what is known: {known.words}"
+        if key.method != other_key.method:
+            return f"confirmed: {key.method} and {other_key.method} give the same count"
+        return f"confirmed: seeds {key.seed} and {other_key.seed} give other partial results and the same count"
+
+    def document(self) -> dict[str, Any]:
+        """The comparison as an object of JSON."""
+        return {
+            "problem": self.problem.name,
+            "agrees": self.agrees,
+            "words": self.words,
+            "campaigns": [
+                {
+                    "campaign": name,
+                    "method": key.method,
+                    "depth": key.depth,
+                    "seed": key.seed,
+                    "tasks": count.tasks,
+                    "count": str(count.published),
+                    "arrangements": str(count.arrangements),
+                    "checks": list(count.checks),
+                }
+                for (name, key), count in zip((self.first, self.second), self.counts, strict=True)
+            ],
+        }
+
+
+def require_complete(campaign: Campaign) -> Count:
+    """The count of a campaign that is complete; raises as :func:`jobs.run.loop.result`."""
+    left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
+    if left:
+        raise Incomplete(f"{left} of {campaign.tasks} tasks of {campaign.name} have no result yet; run them first")
+    return result(campaign)
+
+
+def confirming_plan(
+    ledger: Ledger, campaign: Campaign, method_name: str | None, seed: int | None, depth: int | None, device: Device
+) -> tuple[PlanKey, str]:
+    """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
+
+    Args:
+        ledger: where both campaigns are.
+        campaign: to be confirmed.
+        method_name: another method, or the same one with another seed; None: chosen.
+        seed: None: the default, or the seed after that of the campaign when the method is the same.
+        depth: None: that of the campaign that has been begun, else by rule for the device.
+        device: where the new campaign is to be run.
+
+    The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two no
+    more independent: what a task deeper down finds adds up to that of its owner (Plan.owners), both place the first
+    colours by the same code, and both search below by their own.  So the depth is the best one for the method.
+
+    Raises NothingElse, MethodDoesNotApply, BadSeed or BadDepth.
+    """
+    key = campaign.key
+    method = _method(key, method_name, seed, device.kind)
+    if seed is None:
+        seed = (key.seed + 1) % (LARGEST_SEED + 1) if method.name == key.method and method.seeded else 0
+    else:
+        seed = method.chosen_seed(seed)
+    if (method.name, seed) == (key.method, key.seed):
+        raise NothingElse(
+            f"{campaign.name} is this sum itself ({key}), which confirms nothing: choose another --method or --seed"
+        )
+    for begun in ledger.campaigns():
+        theirs = begun.key
+        same_sum = (theirs.problem, theirs.method, theirs.seed) == (key.problem, method.name, seed)
+        if same_sum and depth in (None, theirs.depth):
+            return theirs, begun.name
+    chosen_depth = task_depth(key.problem, method, device) if depth is None else depth
+    confirming = PlanKey(key.problem, method.name, chosen_depth, seed)
+    plan_of(confirming)
+    return confirming, confirming.name
+
+
+def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
+    """The method of a confirming campaign; raises NothingElse or MethodDoesNotApply."""
+    if name is not None:
+        method = find_method(name, key.problem)
+        method.require_kernel(device_kind)
+        return method
+    applicable = [
+        method
+        for method in METHODS.values()
+        if method.refusal(key.problem) is None
+        and device_kind in method.evaluators
+        and (method.seeded or seed is None)
+        and (method.name != key.method or method.seeded)
+    ]
+    # Another method shares less with the campaign than another seed of the same one.
+    others = [method for method in applicable if method.name != key.method] if seed is None else applicable
+    if not (others or applicable):
+        raise NothingElse(
+            f"no other method with a kernel for {device_kind} counts {key.problem}"
+            f"{' by a seed' if seed is not None else ''}: choose another --device"
+        )
+    return (others or applicable)[0]

@@ -1,0 +1,93 @@
+"""Move results between ledgers through files, and merge files without a ledger."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from db import Campaign, Export, Ledger, joined, read_export
+from db.errors import BadExport, Unreplicated
+from db.files.reading import agreed_plan
+from db.states import EventKind
+from jobs.run.identity import Identity, user
+from jobs.run.loop import with_replication
+from langford.errors import CheckFailed
+from langford.methods import Count, Plan, merge
+
+
+def plan_for(export: Export) -> Plan:
+    """The plan of an export; raises CampaignMismatch when this version splits the problem in another way."""
+    return agreed_plan(export.name, export.key, export.tasks)
+
+
+def validated(file: Path) -> Export:
+    """The export in a file, each of its results checked by itself; raises BadExport."""
+    export = read_export(file)
+    plan = plan_for(export)
+    for evaluation in export.results:
+        try:
+            plan.expectation(evaluation.result.index).check(evaluation.result)
+        except CheckFailed as error:
+            raise BadExport(f"{file} has a wrong result: {error}") from error
+    return export
+
+
+def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
+    """Import a file into a ledger, see :func:`take_export`; raises BadExport too."""
+    return take_export(ledger, validated(file), file)
+
+
+def take_export(
+    ledger: Ledger, export: Export, file: Path | None = None
+) -> tuple[Campaign, list[EventKind | None]]:
+    """Import the export of a file into a ledger in one transaction; the campaign is created unless it exists.
+
+    The ledger records the name of the ``file`` that was read, its SHA-256, and who imported it.
+
+    Returns the campaign, and the event of each result that is new to the ledger, see db.Ledger.take.
+    Raises CampaignMismatch or CheckFailed.
+    """
+    identity = Identity.fresh()
+    where = "no file" if file is None else f"{_shown(file.name)}, SHA-256 {export.sha256}"
+    source = f"{where}, imported by {user()} on {identity.host}"
+    return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process, source)
+
+
+def _shown(name: str) -> str:
+    """The name of a file without characters that databases or terminals take for something else."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, Count]:
+    """The results of several files of one campaign, and the count that follows from them.
+
+    Args:
+        files: exports.
+        unconfirmed: whether to merge although the files do not say of all drawn results that others confirmed them.
+
+    Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults, CheckFailed or Unreplicated.
+    """
+    export = joined([read_export(file) for file in files])
+    return export, merged(export, files, unconfirmed)
+
+
+def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> Count:
+    """The count that follows from files that were joined; arguments and errors as :func:`count_of`."""
+    count = merge(plan_for(export), [evaluation.result for evaluation in export.results])
+    if export.promise is None:
+        return count
+    if export.promise.missing and not unconfirmed:
+        words, missing = export.promise.replication.words, export.promise.missing
+        named = shlex.join(map(str, files))
+        together = (
+            "; of several files the largest share counts, for all results of those that promise less, and a result "
+            "is confirmed only where each file that has it says so"
+        )
+        raise Unreplicated(
+            f"{export.name} has {words}, as its files say{together if len(files) > 1 else ''}: {missing:,} wait; "
+            f"get an export that was written when they were confirmed, or decide here: `langford import {named}`, "
+            f"then `langford verify {export.name} --waiting`, or print the count as it is: "
+            f"`langford result --from {named} --unconfirmed`"
+        )
+    return with_replication(count, export.promise.replication)

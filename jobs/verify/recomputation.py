@@ -1,0 +1,214 @@
+"""Recompute tasks of a campaign here in another way, where there is one, and compare them with its results."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db import Export
+from jobs.run.evaluation import evaluate
+from langford.arithmetic.residue import residue
+from langford.devices import Device
+from langford.errors import LangfordError
+from langford.methods import METHODS, Plan
+from langford.provenance import kernel_hash, versions
+from langford.result import Evaluation, PartialResult
+from langford.threads import computing_threads
+
+
+class NotComparable(LangfordError):
+    """No task of one method has the value of tasks of the other."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The value of a task in the ledger, and the value that was computed here.
+
+    Attributes:
+        index: the task.
+        stored: its value in the ledger; None when it is not done yet.
+        recomputed: its value computed here; None when it is not done yet.
+        source: the provenance of the stored value, JSON.
+        evaluation: what was computed here, as a result of the task; None when it is not done yet.
+        stored_terms, recomputed_terms: how many terms that are not 0 each was added up from (see Plan.terms); None
+            where it is not known.
+    """
+
+    index: int
+    stored: int | None
+    recomputed: int | None
+    source: str = "{}"
+    evaluation: Evaluation | None = None
+    stored_terms: int | None = None
+    recomputed_terms: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Both values, and both numbers of terms where they differ."""
+        return values_in_words(self.stored, self.recomputed, self.stored_terms, self.recomputed_terms)
+
+    @property
+    def verdict(self) -> str:
+        """The comparison in words: "agrees", "differs" or "not done yet"."""
+        if self.stored is None:
+            return "not done yet"
+        alike = self.stored == self.recomputed and self.stored_terms == self.recomputed_terms
+        return "agrees" if alike else "differs"
+
+
+def values_in_words(stored: object, recomputed: object, stored_terms: object, recomputed_terms: object) -> str:
+    """A value in the ledger and one that was computed here, and their numbers of terms where these differ."""
+    if stored_terms == recomputed_terms:
+        return f"stored {stored}, recomputed {recomputed}"
+    return f"stored {stored} from {stored_terms} terms, recomputed {recomputed} from {recomputed_terms}"
+
+
+class Part(NamedTuple):
+    """A task of a recomputation's plan, evaluated, and the seconds that it took."""
+
+    result: PartialResult
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """A way to compute the value of a task.
+
+    Attributes:
+        campaign: the plan of the campaign.
+        plan: the plan whose tasks are evaluated.
+        owners: the task of the campaign to which each of them belongs, see Plan.owners.
+        device: where they are evaluated.
+        words: the comparison that this makes.
+    """
+
+    campaign: Plan
+    plan: Plan
+    owners: NDArray[np.int64]
+    device: Device
+    words: str
+
+    @cached_property
+    def _by_owner(self) -> NDArray[np.int64]:
+        """The tasks of the plan, those of one owner together."""
+        return np.argsort(self.owners, kind="stable")
+
+    @property
+    def at_once(self) -> int:
+        """How many parts are evaluated at once."""
+        return self.device.at_once
+
+    def parts(self, index: int) -> list[int]:
+        """The tasks of the plan whose values add up to that of a task of the campaign."""
+        first, last = np.searchsorted(self.owners, [index, index + 1], sorter=self._by_owner).tolist()
+        parts: list[int] = self._by_owner[first:last].tolist()
+        return parts
+
+    def part(self, part: int) -> Part:
+        """Evaluate a task of the plan; raises CheckFailed."""
+        start = time.perf_counter()
+        result = evaluate(self.plan, part, self.device).result
+        return Part(result, time.perf_counter() - start)
+
+    def terms(self, parts: Collection[Part]) -> int | None:
+        """How many terms that are not 0 a task has been added up from; None for a search."""
+        terms = [self.plan.terms(part.result) for part in parts]
+        known = [number for number in terms if number is not None]
+        return sum(known) if len(known) == len(terms) else None
+
+    def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
+        """A task of the campaign, recomputed as its parts."""
+        value = sum(part.result.value for part in parts)
+        result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
+        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
+        how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
+        return Evaluation(result, sum(part.seconds for part in parts), how)
+
+
+def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomputation:
+    """The most independent way to recompute the tasks of a plan.
+
+    Args:
+        plan: of the campaign.
+        method_name: another method whose tasks are comparable, or None for the plan's own.
+        device: where.
+
+    Raises NotComparable, and as Method.plan and Method.evaluator.
+    """
+    other = plan
+    if method_name not in (None, plan.method.name):
+        other = METHODS[str(method_name)].plan(plan.problem, plan.depth)
+        if plan.owners(other) is None:
+            raise NotComparable(
+                f"no task of {plan.method.name} can be compared with tasks of {other.method.name}: leave --method "
+                "out to compare tasks, or compare the whole count with "
+                f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
+                f"`langford count --method {other.method.name}`)"
+            )
+    deeper = other.deeper()
+    owners = None if deeper is None else plan.owners(deeper)
+    if deeper is not None and owners is not None:
+        split, chosen = f"as sums of the tasks at depth {deeper.depth}", deeper
+    else:
+        split, chosen, owners = (
+            f"in the same split, depth {other.depth}: there is no deeper one",
+            other,
+            plan.owners(other),
+        )
+    assert owners is not None
+    seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
+    chosen.evaluator(device)
+    how = f"{chosen.method.name}{seed}, {split}, by {device.kernel_words}"
+    return Recomputation(plan, chosen, owners, device, how)
+
+
+def compare(
+    export: Export, way: Recomputation, indices: Sequence[int], done: Callable[[int, float], object]
+) -> Iterator[Comparison]:
+    """Evaluate each task again and compare it with the results of a campaign.
+
+    Args:
+        export: the results.
+        way: how the tasks are evaluated: their parts on all cores, so that one large task uses them too.
+        indices: the tasks.
+        done: called after each part with the task to which it belongs, and its share of the work of the task.
+    """
+    stored = {evaluation.result.index: evaluation for evaluation in export.results}
+    parts = chain.from_iterable(way.parts(index) for index in indices if index in stored)
+    with computing_threads(way.at_once) as pool:
+        evaluated = _ahead(pool, way.part, parts, 2 * way.at_once)
+        for index in indices:
+            if index not in stored:
+                yield Comparison(index, None, None)
+                continue
+            work, again = way.plan.work[way.parts(index)], []
+            for share in (work / work.sum()).tolist():
+                again.append(next(evaluated))
+                done(index, share)
+            recomputed, known = way.evaluation(index, again), stored[index]
+            yield Comparison(
+                index, known.result.value, recomputed.result.value, known.provenance, recomputed,
+                way.campaign.terms(known.result), way.terms(again),
+            )  # fmt: skip
+
+
+def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
+    """What a function returns, in the order of the items; at most so many have been given to the pool."""
+    begun: deque[Future[Part]] = deque()
+    for item in items:
+        if len(begun) == most:
+            yield begun.popleft().result()
+        begun.append(pool.submit(function, item))
+    while begun:
+        yield begun.popleft().result()

@@ -1,0 +1,176 @@
+"""A statement about a verification: what was recomputed and what was not, in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from db.files.promise import Promise
+from db.files.promise import document as promise_document
+from jobs.run.identity import user
+from jobs.verify.coverage import Coverage
+from jobs.verify.recomputation import Comparison, values_in_words
+from langford.devices import Device
+from langford.errors import LangfordError, WrongResult
+from langford.provenance import kernel_hash, versions
+
+SEPARATOR = "\n---\n"
+FORMAT = "langford verification 1"
+
+
+class BadStatement(LangfordError):
+    """A file is no statement of this program."""
+
+
+class ChangedStatement(WrongResult):
+    """The words of a statement are not those of its numbers."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A verification and its outcome.
+
+    Attributes:
+        document: everything that is stated, as one JSON object.
+    """
+
+    document: Mapping[str, Any]
+
+    @property
+    def words(self) -> str:
+        """The statement as a text of short lines."""
+        document = self.document
+        coverage = document["coverage"]
+        seed = f" with seed {document['seed']}" if document.get("seed") else ""
+        lines = [
+            f"Verification of the campaign {document['campaign']}: {document['problem']} by {document['method']} "
+            f"at depth {document['depth']}{seed}, {coverage['tasks']} tasks.",
+            f"By {document['by']} on {document['host']}, {document['when']}, langford "
+            f"{document['versions'].get('langford')}, kernels {document['kernels']}, device {document['device']}.",
+            f"Verified: {coverage['words']}; recomputed by {document['how']}.",
+            f"Outcome: {document['outcome']}.",
+            *(f"  task {task['task']}: {_values(task)}: {task['verdict']}" for task in document["tasks"]),
+            f"What it proves: {coverage['proof']}.",
+            *(f"Checked without recomputing: {check}." for check in document["checks"]),
+            # Statements of earlier versions say nothing of it.
+            *([f"Replication: {document['promise']}."] if "promise" in document else []),
+            f"Not verified: {document['not_verified']}.",
+            "The stored results of these tasks came from:",
+            *(f"  {number} results: {source}" for source, number in document["sources"].items()),
+        ]
+        return "\n".join(lines)
+
+    def to_text(self) -> str:
+        """The content of the file: the words, and then the JSON object that they follow from."""
+        return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> Statement:
+        """The inverse of :meth:`to_text`; raises BadStatement or ChangedStatement."""
+        words, _, body = text.partition(SEPARATOR)
+        try:
+            statement = cls(json.loads(body))
+            if statement.document["format"] != FORMAT:
+                raise BadStatement(
+                    f"the statement has another format than {FORMAT!r}: use the version that wrote it"
+                )
+            again = statement.words
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BadStatement(
+                f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
+            ) from error
+        if again != words:
+            raise ChangedStatement(
+                "the words of the statement are not those of its numbers: it was changed; get it again"
+            )
+        return statement
+
+
+def _values(task: Mapping[str, Any]) -> str:
+    """Both values of a task; statements before November 2026 do not know from how many terms."""
+    terms = task.get("stored_terms"), task.get("recomputed_terms")
+    return values_in_words(task["stored"], task["recomputed"], *terms)
+
+
+def _text(number: int | None) -> str | None:
+    """A number as JSON has it, whose readers may keep 53 bits only."""
+    return None if number is None else str(number)
+
+
+def statement_of(
+    name: str,
+    plan_fields: Mapping[str, object],
+    comparisons: Sequence[Comparison],
+    coverage: Coverage,
+    how: str,
+    device: Device,
+    checks: Sequence[str],
+    counted_sources: Mapping[str, int],
+    promise: Promise | None,
+) -> Statement:
+    """The statement about a verification by this user, here and now.
+
+    Args:
+        name: of the campaign.
+        plan_fields: its problem, method, depth and seed.
+        comparisons: the tasks that were compared.
+        coverage: how much of the campaign they are.
+        how: the recomputation, in words.
+        device: on which tasks were recomputed.
+        checks: what was checked without recomputing, in words.
+        counted_sources: how many of the compared results come from each source.
+        promise: of the campaign, after the verification; None: none is recorded.
+    """
+    wrong = [comparison.index for comparison in comparisons if comparison.verdict == "differs"]
+    compared = [comparison for comparison in comparisons if comparison.stored is not None]
+    left = coverage.tasks - coverage.compared
+    outcome = (
+        f"all {len(compared)} recomputed values agree with the stored ones" if compared else "nothing was compared"
+    )
+    if wrong:
+        outcome = f"{len(wrong)} of {len(compared)} tasks differ: {', '.join(map(str, wrong))}"
+    return Statement(
+        {
+            "format": FORMAT,
+            "campaign": name,
+            **plan_fields,
+            "by": user(),
+            "host": platform.node(),
+            "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+            "kernels": kernel_hash(),
+            "versions": versions(),
+            "device": device.described,
+            "how": how,
+            "outcome": outcome,
+            "agrees": not wrong if compared else None,
+            "tasks": [
+                {
+                    "task": comparison.index,
+                    "stored": _text(comparison.stored),
+                    "recomputed": _text(comparison.recomputed),
+                    "stored_terms": _text(comparison.stored_terms),
+                    "recomputed_terms": _text(comparison.recomputed_terms),
+                    "verdict": comparison.verdict,
+                }
+                for comparison in comparisons
+            ],
+            "coverage": {
+                "compared": coverage.compared,
+                "done": coverage.done,
+                "tasks": coverage.tasks,
+                "share_of_work": coverage.work,
+                "seed": coverage.seed,
+                "finds_one_wrong": None if coverage.seed is None else coverage.finds(1),
+                "words": coverage.words,
+                "proof": coverage.proof,
+            },
+            "checks": list(checks),
+            **promise_document(promise),
+            "not_verified": f"the other {left} tasks" if left else "nothing of the tasks was left out",
+            "sources": dict(counted_sources),
+        }
+    )
