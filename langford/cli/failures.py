@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from langford.cli.exit_codes import ExitCode
-from langford.cli.terminal import say
+from langford.cli.output.terminal import say
 
 SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """What the system says when a process has as many files, as much memory or as many processes as it may."""

@@ -15,8 +15,8 @@ from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.failures import cannot_print, code_of_refusal, forget
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
+from langford.cli.output.terminal import say
 from langford.cli.packages import require_own_packages
-from langford.cli.terminal import say
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.steps import COMPILING, COMPILING_WORDS
@@ -24,107 +24,121 @@ from langford.steps import COMPILING, COMPILING_WORDS
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
 COMMANDS = {
-    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly.", COUNT),
+    "count": LazyCommand(
+        "langford.cli.count.counting:count", "Count the arrangements of N colours, exactly.", COUNT
+    ),
     "estimate": LazyCommand(
-        "langford.cli.counting:estimate",
+        "langford.cli.count.counting:estimate",
         "Estimate a count by Knuth's random walks, with its standard error.",
         COUNT,
     ),
     "run": LazyCommand(
-        "langford.cli.campaigns:run",
+        "langford.cli.campaigns.run:run",
         "Create or resume a campaign and work it off on this machine.",
         CAMPAIGNS,
     ),
     "status": LazyCommand(
-        "langford.cli.status:status",
+        "langford.cli.campaigns.status:status",
         "Show how far campaigns are, how fast, until when, who works on them, and what needs a look.",
         CAMPAIGNS,
     ),
     "result": LazyCommand(
-        "langford.cli.campaigns:result",
+        "langford.cli.campaigns.run:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
         CAMPAIGNS,
     ),
     "verify": LazyCommand(
-        "langford.cli.verify:verify", "Recompute tasks of a campaign on this machine and compare.", CAMPAIGNS
+        "langford.cli.campaigns.verify:verify",
+        "Recompute tasks of a campaign on this machine and compare.",
+        CAMPAIGNS,
     ),
-    "tasks": LazyCommand("langford.cli.views:tasks", "List a campaign's tasks with their results.", CAMPAIGNS),
+    "tasks": LazyCommand(
+        "langford.cli.campaigns.tasks:tasks", "List a campaign's tasks with their results.", CAMPAIGNS
+    ),
     "retry": LazyCommand(
-        "langford.cli.campaigns:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
+        "langford.cli.campaigns.run:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
-        "langford.cli.confirm:confirm",
+        "langford.cli.campaigns.confirm:confirm",
         "Count a campaign's problem again in another way, and compare the counts.",
         CAMPAIGNS,
     ),
     "recheck": LazyCommand(
-        "langford.cli.campaigns:recheck",
+        "langford.cli.campaigns.run:recheck",
         "Put results in question: others evaluate them again, and the merge waits for that.",
         CAMPAIGNS,
     ),
     "export": LazyCommand(
-        "langford.cli.exchange:export",
+        "langford.cli.campaigns.exchange:export",
         "Write a campaign's results, checksummed, to a file that another ledger can import.",
         CAMPAIGNS,
     ),
     "import": LazyCommand(
-        "langford.cli.exchange:import_",
+        "langford.cli.campaigns.exchange:import_",
         "Take exported results into a ledger; repeating it changes nothing.",
         CAMPAIGNS,
     ),
     "query": LazyCommand(
-        "langford.cli.query:query",
+        "langford.cli.campaigns.query:query",
         "Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet.",
         CAMPAIGNS,
     ),
     "report": LazyCommand(
-        "langford.cli.report:report",
+        "langford.cli.campaigns.report:report",
         "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
         CAMPAIGNS,
     ),
     "cancel": LazyCommand(
-        "langford.cli.ends:cancel",
+        "langford.cli.campaigns.lifecycle:cancel",
         "Take all tasks of a campaign back and set them aside, so that its workers end.",
         CAMPAIGNS,
     ),
-    "rename": LazyCommand("langford.cli.ends:rename", "Give a campaign another name.", CAMPAIGNS),
+    "rename": LazyCommand("langford.cli.campaigns.lifecycle:rename", "Give a campaign another name.", CAMPAIGNS),
     "delete": LazyCommand(
-        "langford.cli.ends:delete",
+        "langford.cli.campaigns.lifecycle:delete",
         "Delete a campaign from its ledger, and keep an export of its results.",
         CAMPAIGNS,
     ),
-    "ledger": LazyCommand("langford.cli.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
+    "ledger": LazyCommand("langford.cli.campaigns.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
-        "langford.cli.farm:create", "Write a campaign with all its tasks into a ledger, for workers to come.", FARM
+        "langford.cli.farm.create:create",
+        "Write a campaign with all its tasks into a ledger, for workers to come.",
+        FARM,
     ),
     "token": LazyCommand(
-        "langford.cli.farm:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
+        "langford.cli.farm.create:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
     ),
     "serve": LazyCommand(
-        "langford.cli.serving:serve",
+        "langford.cli.farm.serve:serve",
         "Hand out the tasks of campaigns to workers anywhere, and take their results.",
         FARM,
     ),
-    "work": LazyCommand("langford.cli.working:work", "Work for a task server until its campaign is done.", FARM),
+    "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
-        "langford.cli.campaigns:release",
+        "langford.cli.campaigns.run:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",
         FARM,
     ),
     "mpi": LazyCommand(
-        "langford.cli.mpi:mpi", "Count on the ranks of an MPI program, started with mpirun or srun.", CLUSTER
+        "langford.cli.cluster.mpi:mpi",
+        "Count on the ranks of an MPI program, started with mpirun or srun.",
+        CLUSTER,
     ),
-    "slurm": LazyCommand("langford.cli.slurm:slurm", "Work off campaigns on a SLURM cluster.", CLUSTER),
-    "list": LazyCommand("langford.cli.explicit:list_", "List explicit arrangements, mirror images once.", EXPLORE),
-    "draw": LazyCommand("langford.cli.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE),
+    "slurm": LazyCommand("langford.cli.cluster.slurm:slurm", "Work off campaigns on a SLURM cluster.", CLUSTER),
+    "list": LazyCommand(
+        "langford.cli.explore.arrangements:list_", "List explicit arrangements, mirror images once.", EXPLORE
+    ),
+    "draw": LazyCommand(
+        "langford.cli.explore.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE
+    ),
     "doctor": LazyCommand(
-        "langford.cli.doctor:doctor", "Say what this machine has, try it, and say what to install.", EXPLORE
+        "langford.cli.explore.doctor:doctor", "Say what this machine has, try it, and say what to install.", EXPLORE
     ),
     "tune": LazyCommand(
-        "langford.cli.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
+        "langford.cli.explore.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
     ),
     "irregular": LazyCommand(
-        "langford.cli.irregular:irregular",
+        "langford.cli.explore.irregular:irregular",
         "Measure searches and farms by trees, cycles and graphs; run Graph500.",
         EXPLORE,
     ),

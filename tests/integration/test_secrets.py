@@ -18,7 +18,7 @@ from db.states import Role
 from db.store.database import without_password
 from jobs.farm.worker.client import ClearText, RemoteCampaign
 from jobs.run.identity import is_dead
-from langford.cli.terminal import plain
+from langford.cli.output.terminal import plain
 from tests.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.command_line import COMMAND, ENVIRONMENT, Run
 from tests.databases import fresh_database

@@ -220,7 +220,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     slower.mkdir()
     enough = slowed(slower, 0.25)
     monkeypatch.setenv("PYTHONPATH", enough["PYTHONPATH"])
-    monkeypatch.setattr("langford.cli.progress.LOG_SECONDS", 0.5)
+    monkeypatch.setattr("langford.cli.output.progress.LOG_SECONDS", 0.5)
     monkeypatch.setattr("jobs.farm.worker.outlook.OUTLOOK_SECONDS", 1.0)
     token = tmp_path / "token"
     token.write_text(campaign.new_token(Role.WORKER))

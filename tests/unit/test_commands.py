@@ -36,7 +36,7 @@ def test_an_unknown_command_is_bad_input() -> None:
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [
-        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"}),
+        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.count.counting"}),
         (["count", "8"], {"sqlalchemy", "httpx", "starlette", "rich"}),
         (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
         (["status", "--help"], {"numba", "httpx", "starlette"}),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langford import drawing, explicit
-from langford.cli.draw import draw
+from langford.cli.explore.draw import draw
 from langford.errors import BadSeed, LangfordError, TooExpensive
 from langford.estimation import BadWalks, estimate
 from langford.problem import Problem

@@ -13,7 +13,7 @@ from decimal import Decimal
 import pyarrow.parquet
 import pytest
 
-from langford.cli.formats import FORMATS, NoParquet, SameNames
+from langford.cli.output.formats import FORMATS, NoParquet, SameNames
 
 COUNT = 2**80 + 1
 COLUMNS = ("name", "value", "small", "share", "when")

@@ -164,5 +164,5 @@ def test_completing_the_name_of_a_command_loads_none() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     offered, loaded = done.stdout.splitlines()
     assert offered == "['serve', 'slurm', 'status']"
-    assert "langford.cli.farm" not in loaded
+    assert "langford.cli.farm.create" not in loaded
     assert "numpy" not in loaded

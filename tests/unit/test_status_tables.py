@@ -8,8 +8,8 @@ import pytest
 from rich.cells import cell_len
 
 from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
-from langford.cli.columns import Column, table
-from langford.cli.overviews import line_of, lines_of
+from langford.cli.output.columns import Column, table
+from langford.cli.output.overviews import line_of, lines_of
 from tests.unit.test_overview_documents import OVERVIEW, WORKER
 
 LONG = "a-host-with-a-name-that-is-longer-than-any-column-would-be.example.org"

@@ -25,7 +25,7 @@ from jobs.farm.guard.connections import LimitedLog
 from jobs.show.log import campaign_lines, line
 from jobs.show.notifications import notice
 from jobs.show.wording import WORDINGS
-from langford.cli.logs import JsonLines, Lines, TextLines
+from langford.cli.farm.logs import JsonLines, Lines, TextLines
 from tests.campaigns import NAME, TASKS, finish, new_campaign
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +158,7 @@ class Stopped(StringIO):
 
 
 def test_lines_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langford.cli.logs.MOST_WAITING", 10)
+    monkeypatch.setattr("langford.cli.farm.logs.MOST_WAITING", 10)
     stream = Stopped()
     handler = Lines(stream, JsonLines())
     for number in range(100):

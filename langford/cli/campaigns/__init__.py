@@ -1,0 +1,1 @@
+"""The commands of campaigns in a ledger: run, look, verify, move, end."""

@@ -1,0 +1,108 @@
+"""``langford confirm``: count the problem of a campaign again in another way, and compare the counts."""
+
+from __future__ import annotations
+
+import click
+
+from db import Ledger
+from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
+from langford.cli.campaigns.running import create_campaign, unfinished, work_off
+from langford.cli.exit_codes import ExitCode
+from langford.cli.options.common import (
+    METHOD_NAMES,
+    chosen_cores,
+    depth_option,
+    device_option,
+    json_option,
+    ledger_option,
+    time_limit_option,
+    workers_option,
+)
+from langford.cli.output import display
+from langford.cli.stop_signals import StopSignals
+from langford.devices import Device, devices
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford confirm langford-19-polyphase-8
+  langford confirm langford-24-shifted-12 --seed 7
+  langford confirm langford-24-shifted-12 --method polyphase --device cuda
+
+Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradict what is known; else those of
+`langford run`.  Running the same command again goes on."""
+)
+@click.argument("name")
+@ledger_option
+@click.option(
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the first that is not the campaign's.  Only the totals are compared: other methods have other "
+    "partial sums, but for miller and regular, whose tasks are the same at one depth.",
+)
+@click.option(
+    "--seed",
+    "plan_seed",
+    type=int,
+    help="For shifted: which of its sums; another seed has other partial sums and the same total.  "
+    "[default: 0, or the one after that of a campaign by shifted]",
+)
+@depth_option
+@click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question.")
+@workers_option
+@device_option
+@time_limit_option
+@json_option
+@click.pass_context
+def confirm(
+    context: click.Context,
+    name: str,
+    address: str,
+    method_name: str | None,
+    plan_seed: int | None,
+    depth: int | None,
+    yes: bool,
+    workers: int | None,
+    device: str,
+    time_limit: float | None,
+    as_json: bool,
+) -> None:
+    """Count a campaign's problem again in another way, and compare the counts.
+
+    By another method, the first that applies, or by shifted with another seed, in a new campaign of this ledger,
+    which computes everything anew.  The totals are compared.  Other methods and other seeds have other partial
+    sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
+    """
+    stop = StopSignals()
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        counted = require_complete(campaign)
+        key, second = confirming_plan(ledger, campaign, method_name, plan_seed, depth, Device.parse(device))
+        chosen_devices = devices(device, chosen_cores(workers))
+        confirming = create_campaign(ledger, key, second, yes)
+        display.say(f"{name} is confirmed by {key}: the campaign {confirming.name}")
+        report = work_off(ledger, confirming, chosen_devices, stop, time_limit)
+        code = unfinished(confirming, report, stop)
+        if code is not None:
+            context.exit(code)
+        outcome = Confirmation(
+            campaign.problem, (name, campaign.key), (confirming.name, key), (counted, require_complete(confirming))
+        )
+    if as_json:
+        display.print_json(outcome.document())
+    else:
+        _print(outcome)
+    if not outcome.agrees:
+        display.say(f"langford: {name} is not confirmed: {outcome.words}")
+        context.exit(ExitCode.CHECK_FAILED)
+
+
+def _print(outcome: Confirmation) -> None:
+    """Print both counts, and what follows from them."""
+    plans = (outcome.first, outcome.second)
+    for (name, key), count in zip(plans, outcome.counts, strict=True):
+        seed = f", seed {key.seed}" if key.seed else ""
+        print(f"{outcome.problem} = {count.published:,}  {name}: {key.method}, {count.tasks:,} tasks{seed}")
+    print(f"  {outcome.words}")

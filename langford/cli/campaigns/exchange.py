@@ -1,0 +1,142 @@
+"""``langford export`` and ``import``."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from db import Campaign, Ledger
+from db.errors import Unreplicated
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
+from db.states import TaskState
+from jobs.run.loop import result
+from jobs.verify import exchange, signing
+from jobs.verify.agreement import agreement
+from langford.cli.campaigns.running import print_result
+from langford.cli.exit_codes import ExitCode
+from langford.cli.options.common import json_option, ledger_option, sign_option
+from langford.cli.output import display
+from langford.cli.output.terminal import show
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford export langford-28-polyphase-16
+  langford export langford-28-polyphase-16 --out part-1.jsonl.gz"""
+)
+@click.argument("name")
+@ledger_option
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Default: NAME.jsonl.gz.")
+@sign_option
+@json_option
+def export(name: str, address: str, out: Path | None, key: Path | None, as_json: bool) -> None:
+    """Write a campaign's results, checksummed, to a file that another ledger can import.
+
+    The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
+    """
+    with Ledger(address) as ledger:
+        exported, doubtful = ledger.campaign(name).trusted_export()
+    file = out or Path(f"{name}.jsonl.gz")
+    signature = signing.write(file, exported.to_bytes(), key)
+    if doubtful:
+        display.say(
+            f"{len(doubtful)} results are in doubt, and left out (first: task {doubtful[0]}): settle them with "
+            f"`langford verify {name} --waiting`, then export again"
+        )
+    if as_json:
+        document = {
+            "campaign": name,
+            "results": len(exported.results),
+            "left_out": doubtful,
+            "tasks": exported.tasks,
+            "file": str(file),
+            "signature": None if signature is None else str(signature),
+            **promise_document(exported.promise),
+        }
+        display.print_json(document)
+        return
+    show(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+    show(f"promise   {in_words(exported.promise)}")
+    if signature is not None:
+        show(f"signed in {signature}")
+
+
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  langford import part-1.jsonl.gz part-2.jsonl.gz
+  langford import jobs/campaigns/*.jsonl.gz --ledger records.db
+
+Exit codes: 0, 2 bad input, 3 a campaign is complete, and results of the promised share (--replicate) wait to be
+confirmed here, 4 results contradict each other, or a count is wrong; the results are taken in any case but 2.""",
+)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Count although results of the promised share (--replicate) wait for others.",
+)
+@ledger_option
+@json_option
+@click.pass_context
+def import_(
+    context: click.Context, files: tuple[Path, ...], unconfirmed: bool, address: str, as_json: bool
+) -> None:
+    """Take exported results into a ledger; repeating it changes nothing.
+
+    A result for a task that is done confirms the first one or is recorded as a conflict.
+    A campaign that is complete afterwards is merged, and its count compared with what is
+    known of it.
+
+    A promise (--replicate) comes with the results, and the larger one holds.  Confirmations that a file
+    states are no votes here.
+    """
+    codes = {ExitCode.DONE}
+    exports = map(exchange.validated, files)
+    first = next(exports)
+    imported: list[dict[str, object]] = []
+    counts: list[dict[str, object]] = []
+    # Only now: a file that is refused creates no ledger.
+    with Ledger(address, create=True) as ledger:
+        campaigns: dict[str, Campaign] = {}
+        for file, export in zip(files, chain([first], exports), strict=True):
+            campaign, events = exchange.take_export(ledger, export, file)
+            by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
+            new = events.count(None)
+            promise = promise_document(export.promise)
+            imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
+            if not as_json:
+                notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
+                show(f"{file}: {new} new results of {campaign.name}{notes}")
+                show(f"  promise   {in_words(export.promise)}, as the file says")
+            campaigns[campaign.name] = campaign
+        for campaign in campaigns.values():
+            if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
+                codes.add(_count(counts, campaign, unconfirmed, as_json))
+    if as_json:
+        display.print_json({"files": imported, "counts": counts})
+    context.exit(max(codes))
+
+
+def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
+    """Merge a campaign, and print its count or note it; returns CHECK_FAILED, INCOMPLETE or DONE."""
+    try:
+        return _add_count(counts, campaign, unconfirmed) if as_json else print_result(campaign, False, unconfirmed)
+    except Unreplicated as error:
+        display.say(f"langford: {error}")
+        counts.append({"campaign": campaign.name, "count": None, **promise_document(campaign.promise())})
+        return ExitCode.INCOMPLETE
+
+
+def _add_count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool) -> ExitCode:
+    """Merge a campaign and note its count; returns CHECK_FAILED when it is wrong, else DONE."""
+    count = result(campaign, unconfirmed)
+    comparison = agreement(campaign.problem, count.published)
+    checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}
+    counts.append({"campaign": campaign.name, **checked, **promise_document(campaign.promise())})
+    return ExitCode.CHECK_FAILED if comparison.agrees is False else ExitCode.DONE

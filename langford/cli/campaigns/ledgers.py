@@ -1,0 +1,58 @@
+"""``langford ledger copy`` and ``upgrade``: whole ledgers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from db import Database
+from db.store import copying
+from db.store.schema import SCHEMA
+from langford.cli.lazy import ListingGroup
+from langford.cli.options.common import json_option, without_open_password
+from langford.cli.output import display
+
+
+@click.group(cls=ListingGroup)
+def ledger() -> None:
+    """Work on a ledger as a whole."""
+
+
+@ledger.command(
+    epilog="""\b
+Examples:
+  langford ledger copy langford.db postgresql://host/langford
+  langford ledger copy postgresql://host/langford backup.db"""
+)
+@click.argument("source", callback=without_open_password)
+@click.argument("target", callback=without_open_password)
+@json_option
+def copy(source: str, target: str, as_json: bool) -> None:
+    """Copy the ledger SOURCE to TARGET, a new file or an empty database, and compare them.
+
+    Row counts and checksums of every table must agree, or nothing is kept.
+    """
+    tables = copying.copy(source, target)
+    if as_json:
+        display.print_json([asdict(table) for table in tables])
+        return
+    for table in tables:
+        print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
+
+
+@ledger.command(
+    epilog="""\b
+Examples:
+  langford ledger upgrade langford.db
+  langford ledger upgrade postgresql://host/langford"""
+)
+@click.argument("where", callback=without_open_password)
+@json_option
+def upgrade(where: str, as_json: bool) -> None:
+    """Bring a ledger of an earlier version to this version's schema."""
+    with Database(where, upgrade=True) as database:
+        if as_json:
+            display.print_json({"ledger": database.where, "schema": SCHEMA})
+        else:
+            print(f"{database.where} has schema {SCHEMA}")

@@ -1,0 +1,115 @@
+"""``langford cancel``, ``rename`` and ``delete``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from db import Ledger
+from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+from db.files.promise import document as promise_document
+from db.files.promise import in_words
+from jobs.verify import exchange, signing
+from langford.cli.options.common import json_option, ledger_option
+from langford.cli.output import display
+from langford.cli.output.terminal import show
+from langford.errors import LangfordError
+
+NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+"""After these errors the campaign is in the ledger as it was; after others nobody knows."""
+
+
+class NotDeleted(LangfordError):
+    """Nobody said that a campaign shall be deleted, or there is no place for what is kept of it."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford cancel langford-24-polyphase-12
+  langford cancel langford-24-polyphase-12 --ledger records.db --json
+
+`langford retry NAME` takes the campaign up again.  Late results of workers that live count."""
+)
+@click.argument("name")
+@ledger_option
+@json_option
+def cancel(name: str, address: str, as_json: bool) -> None:
+    """Take all tasks of a campaign back and set them aside, so that its workers end."""
+    with Ledger(address) as ledger:
+        leases, tasks = ledger.campaign(name).cancel()
+    if as_json:
+        display.print_json({"campaign": name, "released": leases, "set_aside": tasks})
+    else:
+        print(f"{tasks} tasks of {name} are set aside, {leases} of them were with workers")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford rename langford-24-polyphase-12 record
+  langford rename record langford-24 --ledger records.db
+
+A server that serves the campaign knows it by the old name until it is started again."""
+)
+@click.argument("name")
+@click.argument("new_name")
+@ledger_option
+@json_option
+def rename(name: str, new_name: str, address: str, as_json: bool) -> None:
+    """Give a campaign another name."""
+    with Ledger(address) as ledger:
+        ledger.campaign(name).rename(new_name)
+    if as_json:
+        display.print_json({"campaign": new_name, "before": name})
+    else:
+        print(f"{name} is called {new_name} now")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford delete langford-12-polyphase-8
+  langford delete langford-12-polyphase-8 --yes --out kept/l12.jsonl.gz
+
+`langford import` brings the results back, and the promise (--replicate): results that it drew wait to be confirmed
+again, here."""
+)
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Delete without a question.")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Where its export is kept; default: NAME.jsonl.gz."
+)
+@ledger_option
+@json_option
+def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) -> None:
+    """Delete a campaign from its ledger, and keep an export of its results."""
+    file = out or Path(f"{name}.jsonl.gz")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        if file.exists():
+            raise NotDeleted(f"{file} exists, and would hold what is kept of {name}: give another --out")
+        kept, doubtful = campaign.trusted_export()
+        what = f"{name} with {len(kept.results):,} results of {kept.tasks:,} tasks"
+        if doubtful:
+            what += f", and {len(doubtful):,} more that are in doubt and would be lost"
+        if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
+            raise NotDeleted(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
+        signing.write(file, kept.to_bytes(), key=None)
+        try:
+            # What cannot be read back is not kept.
+            exchange.validated(file)
+            campaign.delete(kept)
+        except NOTHING_DELETED:
+            file.unlink()
+            raise
+    if as_json:
+        document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
+        display.print_json({**document, **promise_document(kept.promise)})
+    else:
+        show(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        show(f"promise   {in_words(kept.promise)}")
+        if doubtful:
+            print(f"{len(doubtful)} results that were in doubt are lost")

@@ -1,0 +1,140 @@
+"""``langford query``."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from db import Database
+from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
+from langford.cli.options.common import json_option, ledger_option
+from langford.cli.options.types import FiniteRange, duration
+from langford.cli.output import display, formats
+from langford.cli.output.terminal import is_terminal
+from langford.durable import replace_file
+
+LAST = re.compile(r"(\d{1,6})([mhd])")
+UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def moment(text: str) -> float:
+    """A time in seconds since 1970, from "2026-01-31", "2026-01-31T12:30", "90m" or "1:30:00" ago."""
+    last = LAST.fullmatch(text)
+    try:
+        if last:
+            at = time.time() - float(last[1]) * UNITS[last[2]]
+        elif "-" not in text:
+            at = time.time() - duration(text)
+        else:
+            written = datetime.fromisoformat(text)
+            at = (written if written.tzinfo else written.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        at = -1.0
+    if at < 0:
+        raise click.BadParameter(
+            "write a date or time in UTC since 1970, like 2026-01-31T12:30, or 90m, 12h, 2d ago"
+        )
+    return at
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford query
+  langford query slowest-tasks --limit 10
+  langford query worker_overview --campaign langford-28-polyphase-16 --since 12h
+  langford query lost-attempts --worker node17 --state preempted --format csv
+  langford query task_overview --format parquet --out tasks.parquet
+  langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
+
+Without a question it lists them.  Partial results and counts are decimal text in every format: exact_sum
+adds them up in SQLite, sum(value::numeric) in Postgres."""
+)
+@click.argument("question", required=False, type=click.Choice(list(QUESTIONS)))
+@ledger_option
+@click.option("--campaign", metavar="NAME", help="Only rows of this campaign.")
+@click.option("--worker", metavar="W", help="Only rows of this worker: the start of its UUID, or its host.")
+@click.option(
+    "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
+)
+@click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events.")
+@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="At most so many rows.")
+@click.option("--sql", metavar="SELECT", help="A question of your own, which cannot change anything.")
+@click.option(
+    "--seconds",
+    type=FiniteRange(0.01, 86_400),
+    default=60.0,
+    show_default=True,
+    help="Give up after this time.",
+)
+@click.option("--format", "form", type=click.Choice(list(formats.FORMATS)), help="Default: table.")
+@click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write into this file.")
+@json_option
+def query(
+    question: str | None,
+    address: str,
+    campaign: str | None,
+    worker: str | None,
+    since: float | None,
+    state: str | None,
+    limit: int | None,
+    sql: str | None,
+    seconds: float,
+    form: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+    chosen = form or ("json" if as_json else "table")
+    filters = Filters(campaign, worker, since, state, limit)
+    if sql is not None and (question is not None or filters != Filters()):
+        raise click.UsageError("--sql is a question of its own: leave the name and the filters out")
+    if chosen == "parquet":
+        formats.require_parquet()
+        if is_terminal(out):
+            raise click.UsageError("Parquet is nothing for a terminal: give --out FILE")
+    if question is None and sql is None:
+        if filters != Filters():
+            raise click.UsageError(f"name a question: {', '.join(QUESTIONS)}")
+        _write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
+        return
+    with Database(address) as database, _asked(database, question, sql, filters, seconds) as answer:
+        columns, rows = answer.columns, answer.rows
+        if chosen == "csv" and is_terminal(out):
+            columns, rows = formats.escaped(columns, rows)
+        _write(formats.FORMATS[chosen](columns, rows), out)
+
+
+def _listed() -> Iterator[tuple[str, str]]:
+    return ((question.name, question.summary) for question in QUESTIONS.values())
+
+
+def _asked(
+    database: Database, question: str | None, sql: str | None, filters: Filters, seconds: float
+) -> AbstractContextManager[Answer]:
+    if sql is not None:
+        return ask_sql(database, sql, seconds)
+    assert question is not None
+    return ask(database, QUESTIONS[question], filters, seconds)
+
+
+def _write(parts: Iterable[bytes], out: Path | None) -> None:
+    """Write what a format makes, as it makes it; into a file only as a whole."""
+    if out is not None:
+        content = b"".join(parts)
+        replace_file(out, content)
+        display.say(f"{out}: {len(content):,} bytes")
+        return
+    sys.stdout.flush()
+    for part in parts:
+        sys.stdout.buffer.write(part)
+    sys.stdout.buffer.flush()

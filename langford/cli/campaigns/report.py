@@ -1,0 +1,128 @@
+"""``langford report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from db import Ledger
+from db.errors import Unreplicated
+from db.files.promise import document as promise_document
+from jobs.show.report import evidence as gathering
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.files import require_format, write, write_figures
+from langford.cli.exit_codes import ExitCode
+from langford.cli.options.common import json_option, ledger_option
+from langford.cli.output import display
+from langford.cli.output.terminal import show
+from langford.durable import require_replaceable
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford report langford-28-polyphase-16
+  langford report langford-28-polyphase-16 -o report.html -o report.pdf
+  langford report langford-28-polyphase-16 --figures figures --ledger records.db
+  langford report --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz -o l28.html
+
+The page needs no other file, no script and no network.  An unfinished campaign has a report too;
+what an export does not know is said in its report.  Exit codes: 0, 2 bad input, 3 all tasks are done and the
+promised share (--replicate) is not replicated, 4 the count is wrong; the report is written in any case but 2."""
+)
+@click.argument("name", required=False)
+@ledger_option
+@click.option(
+    "--from",
+    "exports",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Report on exported results instead; repeat it for the parts of one campaign.",
+)
+@click.option(
+    "--out",
+    "-o",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A .html or .pdf, or both by two options; default: NAME.html, unless --figures is given.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write the figures as .svg files into this folder.",
+)
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Count although results of the promised share (--replicate) wait for others.",
+)
+@json_option
+@click.pass_context
+def report(
+    context: click.Context,
+    name: str | None,
+    address: str,
+    exports: tuple[Path, ...],
+    files: tuple[Path, ...],
+    figures: Path | None,
+    unconfirmed: bool,
+    as_json: bool,
+) -> None:
+    """Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.
+
+    It answers how fast it went, until when, who worked, what went wrong, and what is proved.
+    """
+    if (name is None) != bool(exports):
+        raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
+    for file in files:
+        require_format(file)
+        require_replaceable(file)
+    found = _evidence(name, address, exports, unconfirmed)
+    reports = list(files) or ([Path(f"{found.history.name}.html")] if figures is None else [])
+    for file in reports:
+        write(found, file)
+    written = [*reports, *([] if figures is None else write_figures(found, figures))]
+    if as_json:
+        display.print_json(_document(found, written))
+    else:
+        for file in written:
+            show(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+    if found.unreplicated:
+        raise Unreplicated(found.pending)
+    wrong = found.agreement is not None and found.agreement.agrees is False
+    context.exit(ExitCode.CHECK_FAILED if wrong else ExitCode.DONE)
+
+
+def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:
+    if name is None:
+        return gathering.of_files(exports, unconfirmed)
+    with Ledger(address) as ledger:
+        return gathering.of_campaign(ledger.campaign(name), unconfirmed)
+
+
+def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
+    """What the report says, in short, as an object of JSON."""
+    numbers, times = found.numbers, found.numbers.times
+    return {
+        "campaign": found.history.name,
+        "problem": found.history.key.problem.name,
+        "count": None if found.count is None else str(found.count.published),
+        "checks": [] if found.count is None else list(found.count.checks),
+        "agrees": None if found.agreement is None else found.agreement.agrees,
+        "pending": found.pending or None,
+        **promise_document(found.promise),
+        "tasks": numbers.tasks,
+        "done": numbers.done,
+        "task_seconds": None if times is None else {"mean": times.mean, "deviation": times.deviation},
+        "effective_seconds": numbers.effective,
+        "elapsed_seconds": numbers.elapsed,
+        "occupancy": numbers.occupancy,
+        "aborted": numbers.aborted,
+        "aborted_seconds": None if numbers.lost is None else numbers.aborted_seconds,
+        "missing": list(found.missing),
+        "files": [str(file) for file in files],
+    }

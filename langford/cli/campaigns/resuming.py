@@ -1,0 +1,47 @@
+"""Which campaign ``langford run`` goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from db import Campaign, Ledger
+from db.states import TaskState
+from langford.cli.campaigns.running import create_campaign
+from langford.cli.options.groups import CampaignOptions
+from langford.cli.output import display
+from langford.methods import Method, PlanKey, find_method
+
+
+def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
+    """The campaign of a name, if this version can go on with it on a kind of device.
+
+    Raises NoSuchCampaign, MethodDoesNotApply or CampaignMismatch.
+    """
+    key = ledger.campaign(name).key
+    find_method(key.method, key.problem).require_kernel(device)
+    return create_campaign(ledger, key, name, yes=True)
+
+
+def tell_of_others(ledger: Ledger, key: PlanKey) -> None:
+    """Say which campaigns of the same problem are begun and not finished, before there is another one."""
+    for other in ledger.campaigns():
+        if other.problem == key.problem and other.key != key:
+            standing = other.standing()
+            done = standing.tasks.get(TaskState.DONE, 0)
+            if done and standing.unfinished:
+                share = standing.work.get(TaskState.DONE, 0.0) / other.work
+                display.say(
+                    f"{other.name} counts the same and is begun ({done:,} of {other.tasks:,} tasks, {share:.0%} of "
+                    f"the work): `langford run {other.name}` goes on with it"
+                )
+
+
+def key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
+    """The plan of the campaign that the command resumes; None for a new campaign.
+
+    One by the first of the methods, if there is one, else by another: so the same command goes on with its campaign
+    when another method has been measured to be the fastest since.
+    """
+    keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
+    matching = [key for key in keys if chosen.matches(key)]
+    return next((key for method in methods for key in matching if key.method == method.name), None)

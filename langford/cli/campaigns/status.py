@@ -1,0 +1,154 @@
+"""``langford status``: how far, how fast, until when, who works, and what went wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import click
+
+from db import Ledger
+from db.errors import ConnectionLost, LedgerBusy
+from db.look.overview import Overview, to_document
+from jobs.farm.worker.remote_overviews import RemoteOverviews
+from jobs.farm.worker.requests import ServerAway
+from langford.cli.options.common import (
+    certificate_option,
+    insecure_option,
+    json_option,
+    ledger_option,
+    token_of,
+    token_option,
+)
+from langford.cli.options.types import interval
+from langford.cli.output import display
+from langford.cli.output.columns import width_of_output
+from langford.cli.output.overviews import line_of, lines_of
+from langford.loading import load
+
+TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
+"""Between two looks."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford status
+  langford status langford-24-polyphase-12 --ledger records.db --json
+  langford status langford-24-polyphase-12 --watch
+  langford status https://farm:8765/langford-24-polyphase-12 --token-file reader.token
+
+A table that does not fit loses columns; into a file or a pipe all are written.  --watch ends
+when all is done, or with Ctrl-C, both with exit code 0."""
+)
+@click.argument("where", required=False, metavar="[URL]")
+@click.argument("name", required=False)
+@ledger_option
+@token_option
+@certificate_option
+@insecure_option
+@click.option("--watch", is_flag=True, help="Look again and again; into a log one line for each campaign.")
+@click.option(
+    "--every",
+    type=interval,
+    metavar="TIME",
+    help="Between two looks, at least 0.1 s; default: 2 s on a terminal, 30 s in a log.",
+)
+@json_option
+@click.pass_context
+def status(
+    context: click.Context,
+    where: str | None,
+    name: str | None,
+    address: str,
+    token_file: Path | None,
+    certificate: Path | None,
+    insecure: bool,
+    watch: bool,
+    every: float | None,
+    as_json: bool,
+) -> None:
+    """Show how far campaigns are, how fast, until when, who works on them, and what needs a look.
+
+    Of one campaign, NAME, it shows everything.  With the URL of a server, http(s)://HOST:PORT or
+    http(s)://HOST:PORT/NAME, it asks the server, else the ledger.
+    """
+    is_remote = where is not None and where.startswith(("http://", "https://"))
+    if not is_remote and name is not None:
+        raise click.UsageError(f"{where} is no URL: write http://HOST:PORT, or the name of one campaign alone")
+    if every is not None and not watch:
+        raise click.UsageError("--every belongs to --watch")
+    if is_remote and context.get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("give a URL or --ledger, not both")
+    with ExitStack() as stack:
+        if is_remote:
+            assert where is not None
+            server = RemoteOverviews(where, name, token_of(token_file), certificate, insecure)
+            stack.callback(server.close)
+            look = server.overviews
+        else:
+            ledger = stack.enter_context(Ledger(address))
+            look = _looking(ledger, where, timeline=as_json)
+        if watch:
+            _watch(look, every, as_json)
+        elif as_json:
+            display.print_json([to_document(overview) for overview in look()])
+        else:
+            _print(lines_of(look(), width_of_output()))
+
+
+def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], list[Overview]]:
+    if name is not None:
+        campaign = ledger.campaign(name)
+        return lambda: [campaign.overview(timeline=timeline)]
+    return lambda: [campaign.overview(timeline=timeline) for campaign in ledger.campaigns()]
+
+
+def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:
+    """Show what there is again and again, until all is done.  Who looks ends it with Ctrl-C: nothing goes wrong."""
+    if as_json or not sys.stdout.isatty():
+        line = _json_line if as_json else line_of
+        with suppress(KeyboardInterrupt):
+            for overviews in _looks(look, LOG_SECONDS if every is None else every):
+                _print([line(overview) for overview in overviews])
+        return
+    overviews = []
+    with suppress(KeyboardInterrupt), load("langford.cli.output.screen:Screen")() as screen:
+        for overviews in _looks(look, TERMINAL_SECONDS if every is None else every):
+            screen.show(lines_of(overviews, width_of_output()))
+    _print(lines_of(overviews, width_of_output()))
+
+
+def _looks(look: Callable[[], list[Overview]], seconds: float) -> Iterator[list[Overview]]:
+    """What there is, again and again, until all is done."""
+    overviews = look()
+    yield overviews
+    while not overviews or any(overview.finished is None for overview in overviews):
+        time.sleep(seconds)
+        overviews = _again(look, seconds)
+        yield overviews
+
+
+def _again(look: Callable[[], list[Overview]], seconds: float) -> list[Overview]:
+    """Look once more; a server or a ledger that is away is asked until it is back."""
+    said = False
+    while True:
+        try:
+            return look()
+        except (ServerAway, ConnectionLost, LedgerBusy) as error:
+            if not said:
+                display.say(f"{error}; asking again")
+            said = True
+            time.sleep(seconds)
+
+
+def _json_line(overview: Overview) -> str:
+    return json.dumps(to_document(overview))
+
+
+def _print(lines: list[str]) -> None:
+    print("\n".join(lines), flush=True)

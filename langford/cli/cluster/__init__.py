@@ -1,0 +1,1 @@
+"""The commands of a cluster: MPI ranks and SLURM jobs."""

@@ -1,0 +1,132 @@
+"""The options of jobs on a SLURM cluster, in groups: what a job asks for, and whom its workers work for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from langford.cli.options.common import (
+    certificate_option,
+    device_option,
+    insecure_option,
+    ledger_option,
+    token_option,
+)
+from langford.cli.options.groups import gathered
+from langford.cli.options.types import duration
+from slurm import Resources
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """The options of every job.
+
+    Attributes:
+        partition: see :class:`slurm.Resources`, like the following fields up to ``extra``.
+        seconds: time limit.
+        gres: generic resources.
+        cpus: cores per task.
+        account: the account that pays.
+        qos: quality of service.
+        extra: further options of sbatch.
+        setup: lines of shell before the program.
+        logs: folder for the output of the jobs.
+        dry_run: whether to print the script and submit nothing.
+    """
+
+    partition: str | None
+    seconds: float
+    gres: str | None
+    cpus: int | None
+    account: str | None
+    qos: str | None
+    extra: tuple[str, ...]
+    setup: tuple[str, ...]
+    logs: Path
+    dry_run: bool
+
+    def resources(self) -> Resources:
+        """The resources that a job asks for."""
+        return Resources(
+            int(self.seconds),
+            self.partition,
+            self.gres,
+            self.cpus,
+            self.account,
+            self.qos,
+            self.extra,
+            Path.cwd(),
+        )
+
+
+job_options = gathered(
+    "job",
+    JobOptions,
+    click.option("--partition"),
+    click.option(
+        "--time",
+        "seconds",
+        type=duration,
+        required=True,
+        metavar="TIME",
+        help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
+    ),
+    click.option("--gres", help="Generic resources, like gpu:1."),
+    click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
+    click.option("--account"),
+    click.option("--qos"),
+    click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
+    click.option("--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."),
+    click.option(
+        "--logs",
+        type=click.Path(path_type=Path),
+        default="slurm-logs",
+        show_default=True,
+        help="Folder for the jobs' output.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the script, submit nothing."),
+)
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """The options of the workers of a campaign.
+
+    Attributes:
+        max_queued: number of array elements that wait or run at any time.
+        address: of the ledger, a file or database URL, for workers without a server.
+        server: URL of the task server; None: the workers use the ledger.
+        token_file: contains the token for the server.
+        certificate: of the server, to trust.
+        insecure: whether the token may travel without encryption.
+        device: "cpu" or "cuda".
+    """
+
+    max_queued: int
+    address: str
+    server: str | None
+    token_file: Path | None
+    certificate: Path | None
+    insecure: bool
+    device: str
+
+
+queue_options = gathered(
+    "queue",
+    QueueOptions,
+    click.option(
+        "--max-queued",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Array elements waiting or running at any time.",
+    ),
+    ledger_option,
+    click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
+    token_option,
+    certificate_option,
+    insecure_option,
+    device_option,
+)

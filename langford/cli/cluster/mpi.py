@@ -1,0 +1,115 @@
+"""``langford mpi``: a count or a campaign on the ranks of an MPI program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+import db
+from jobs.mpi.rank_pool import RankPool, serve
+from jobs.mpi.static import count_static
+from jobs.mpi.world import TooFewRanks, device_of, world
+from langford.cli.campaigns.running import conclude, create_campaign, work_off
+from langford.cli.cluster.ranks import failing_together
+from langford.cli.exit_codes import ExitCode
+from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
+from langford.cli.options.groups import CampaignOptions, campaign_options
+from langford.cli.output.answer import other_method, print_answer
+from langford.cli.stop_signals import StopSignals
+from langford.devices import Device
+from langford.errors import LangfordError
+from langford.methods import PlanKey
+from langford.steps import COMPILING
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  mpirun -n 4 langford mpi --static langford 16 --method godfrey --depth 10
+  mpirun -n 5 langford mpi langford 19 --ledger /local/records.db
+  mpirun -n 9 langford mpi langford 24 --device cuda --depth 12
+
+Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
+keeps a campaign in the ledger and gives tasks to the other ranks; running the same command again
+resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes: those of `langford run`."""
+)
+@click.option("--static", is_flag=True, help="Split the tasks by rank, without a ledger.")
+@campaign_options
+@ledger_option
+@device_option
+@time_limit_option
+@json_option
+@click.pass_context
+def mpi(
+    context: click.Context,
+    chosen: CampaignOptions,
+    static: bool,
+    address: str,
+    device: str,
+    time_limit: float | None,
+    as_json: bool,
+) -> None:
+    """Count on the ranks of an MPI program, started with mpirun or srun."""
+    chosen.require()
+    communicator = world()
+    if communicator.rank:
+        COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
+    if not static and communicator.size < 2:
+        raise TooFewRanks(
+            "rank 0 only gives tasks to others: start two ranks or more with mpirun, or use `langford run`"
+        )
+    try:
+        key = chosen.key(Device.parse(device))
+    except LangfordError:
+        # Every rank has the same error; one of them reports it.
+        if communicator.rank == 0:
+            raise
+        context.exit(ExitCode.BAD_INPUT)
+    code: int = ExitCode.DONE
+    with failing_together(communicator):
+        rank_device = device_of(communicator, device, first_computes=static)
+        if static:
+            code = _count_static(communicator, key, rank_device, as_json)
+        elif communicator.rank:
+            serve(communicator, key, rank_device)
+        else:
+            code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
+    context.exit(code)
+
+
+def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:
+    """Evaluate this rank's share of the tasks; rank 0 prints the count.  Returns the exit code."""
+    counted = count_static(communicator, key, device)
+    if counted is None:
+        return ExitCode.DONE
+    count, seconds = counted
+    again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
+    used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
+    return print_answer(key.problem, key.method, count, seconds, used, as_json, again, more)
+
+
+def _run_campaign(
+    communicator: Intracomm,
+    key: PlanKey,
+    device: Device,
+    chosen: CampaignOptions,
+    address: str,
+    time_limit: float | None,
+    as_json: bool,
+) -> int:
+    """Give the tasks of a campaign in a ledger to the other ranks; returns the exit code."""
+    stop = StopSignals()
+    pool = RankPool(communicator)
+    devices = [device] * (communicator.size - 1)
+    with db.Ledger(address, create=True) as ledger:
+        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+        report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+        pool.stop()
+        code = conclude(campaign, report, stop, as_json)
+    if stop.received:
+        communicator.Abort(code)  # otherwise the ranks would finish their tasks first
+    return code

@@ -1,0 +1,262 @@
+"""``langford slurm submit``, ``keep`` and ``reserve``: campaigns on a SLURM cluster."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+
+import click
+
+from db import Ledger, Standing
+from db.store.database import without_password
+from jobs.farm.worker.client import RemoteCampaign, ServerAway
+from jobs.show.hooks import Hook
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, queue_options
+from langford.cli.exit_codes import code_of_signal
+from langford.cli.lazy import ListingGroup
+from langford.cli.options.common import json_option, token_of
+from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
+from langford.cli.output import display
+from langford.cli.stop_signals import StopSignals
+from langford.devices import KINDS
+from langford.errors import LangfordError
+from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
+from slurm.lock import held
+
+LANGFORD = (sys.executable, "-P", "-m", "langford")
+"""Without the working folder on Python's path: a folder there may be called like one of this program."""
+Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
+"""The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
+
+
+class LedgerOnOneMachine(LangfordError):
+    """Workers on other machines cannot use a SQLite file."""
+
+
+class NameUnknown(LangfordError):
+    """The name of the jobs follows from the campaign, and nobody can say which one it is now."""
+
+
+@click.group(cls=ListingGroup)
+def slurm() -> None:
+    """Work off campaigns on a SLURM cluster."""
+
+
+@slurm.command(
+    epilog="""\b
+Examples:
+  langford slurm submit langford-27-polyphase-16 --partition best-effort --time 20:00 --dry-run
+  langford slurm submit langford-27-polyphase-16 --ledger postgresql://host/records --time 20:00 \\
+      --gres gpu:1 --device cuda"""
+)
+@click.argument("name", metavar="CAMPAIGN")
+@queue_options
+@job_options
+@json_option
+def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
+    """Fill the queue with workers of a campaign, once."""
+    keeper = _keeper(name, queue, job, as_json)
+    if keeper is None:
+        return
+    submitted = keeper.top_up()
+    if as_json:
+        display.print_json({"campaign": name, "done": submitted is None, "submitted": submitted or 0})
+    elif submitted is None:
+        print(f"{name} is done")
+
+
+@slurm.command(
+    epilog="""\b
+Examples:
+  langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
+      --server https://farm:8765 --token-file worker.token
+
+Ctrl-C or SIGTERM end this command; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
+)
+@click.argument("name", metavar="CAMPAIGN")
+@queue_options
+@job_options
+@notify_options
+@json_option
+@click.pass_context
+def keep(
+    context: click.Context, name: str, queue: QueueOptions, job: JobOptions, notify: NotifyOptions, as_json: bool
+) -> None:
+    """Keep the queue filled with workers until the campaign is done."""
+    if queue.server and notify.given:
+        raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
+    stop, hooks = StopSignals(), notify.hooks() if not queue.server else []
+    with ExitStack() as locks:
+
+        def lock(jobs: str) -> None:
+            locks.enter_context(held(job.logs / name / f"{jobs}.lock"))
+
+        keeper = _keeper(name, queue, job, as_json, stop.reason, lock)
+        if keeper is None:
+            return
+        with _notified(name, queue, hooks, notify.stalled_after, stop):
+            keeper.run()
+    if as_json:
+        display.print_json({"campaign": name, "done": stop.received is None})
+    if stop.received:
+        context.exit(code_of_signal(stop.received))
+    if not as_json:
+        print(f"{name} is done")
+
+
+@slurm.command(
+    epilog="""\b
+Examples:
+  langford slurm reserve --nodes 4 --tasks-per-node 16 --time 2:00:00 -- langford 24
+  langford slurm reserve --nodes 2 --time 20:00 --launcher 'srun --mpi=pmi2' -- --static langford 19"""
+)
+@click.argument("arguments", nargs=-1, required=True)
+@click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--tasks-per-node", type=click.IntRange(min=1), default=1, show_default=True, help="MPI ranks per node."
+)
+@click.option("--launcher", default="mpirun", show_default=True, help="What starts the ranks.")
+@click.option("--name", default="langford-mpi", show_default=True, help="The job's name.")
+@job_options
+@json_option
+def reserve(
+    arguments: tuple[str, ...],
+    nodes: int,
+    tasks_per_node: int,
+    launcher: str,
+    name: str,
+    job: JobOptions,
+    as_json: bool,
+) -> None:
+    """Submit one job that runs `langford mpi ARGUMENTS` on whole nodes."""
+    command = [*LANGFORD, "mpi", *arguments]
+    script = reservation_script(
+        name,
+        nodes,
+        tasks_per_node,
+        job.resources(),
+        job.logs.absolute(),
+        shlex.split(launcher),
+        command,
+        job.setup,
+    )
+    if job.dry_run:
+        _print_script(script, as_json)
+        return
+    job.logs.mkdir(parents=True, exist_ok=True)
+    number = SlurmScheduler().submit(script)
+    if as_json:
+        display.print_json({"job": number})
+    else:
+        print(f"job {number}")
+
+
+def _print_script(script: str, as_json: bool) -> None:
+    """Print the script of a job that is not submitted."""
+    if as_json:
+        display.print_json({"script": script})
+    else:
+        print(script, end="")
+
+
+@contextmanager
+def _notified(
+    name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
+) -> Iterator[None]:
+    """Send what is due about a campaign of the ledger while the block runs."""
+    if not hooks:
+        yield
+        return
+    with Ledger(queue.address) as ledger:
+        campaigns = [ledger.campaign(name)]
+        with notified(campaigns, hooks, stalled_after, say_notice, lambda: last_seconds(stop)):
+            yield
+
+
+def _keeper(
+    name: str,
+    queue: QueueOptions,
+    job: JobOptions,
+    as_json: bool,
+    stop_reason: Callable[[], str | None] = lambda: None,
+    lock: Callable[[str], None] = lambda jobs: None,
+) -> QueueKeeper | None:
+    """Make the folder for the logs of a campaign and the keeper of its queue.
+
+    With --dry-run nothing is made: the script is printed, and the keeper is None.  ``lock`` is called with the name
+    of the jobs as soon as it is known: a server may not answer yet.
+    """
+    resources = job.resources()
+    logs = (job.logs / name).absolute()
+    command, standing, uuid = (_through_server if queue.server else _through_ledger)(name, queue)
+    command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
+    if KINDS[queue.device].on_cores:
+        command += ["--workers", str(resources.cpus or 1)]
+
+    array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now
+
+    @cache
+    def jobs() -> str:
+        found = job_name(name, uuid())
+        if not job.dry_run:
+            lock(found)
+        return found
+
+    def script(elements: int) -> str:
+        return array_script(jobs(), elements, resources, logs, command, job.setup)
+
+    if job.dry_run:
+        try:
+            _print_script(script(queue.max_queued), as_json)
+        except ServerAway as error:
+            raise NameUnknown(
+                f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
+                "serve`, or wait until it answers"
+            ) from error
+        return None
+    logs.mkdir(parents=True, exist_ok=True)
+    if not queue.server:
+        jobs()
+    return QueueKeeper(
+        SlurmScheduler(), jobs, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
+    )
+
+
+def _through_server(name: str, queue: QueueOptions) -> Way:
+    """The way through a task server."""
+    url = f"{(queue.server or '').rstrip('/')}/{name}"
+    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
+    command = [*LANGFORD, "work", url]
+    if queue.insecure:
+        command.append("--insecure")
+    for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
+        if file:
+            command += [option, str(file.absolute())]
+    return command, lambda: server.info().standing, lambda: server.uuid or server.info().uuid
+
+
+def _through_ledger(name: str, queue: QueueOptions) -> Way:
+    """The way of workers that open the ledger themselves."""
+    if not queue.address.startswith("postgresql"):
+        raise LedgerOnOneMachine(
+            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
+            "URL (see `langford serve`), or a Postgres --ledger"
+        )
+    address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
+    campaign = Ledger(address).campaign(name)
+    command = [
+        *LANGFORD,
+        "run",
+        *campaign.key.arguments,
+        "--name",
+        name,
+    ]
+    # Jobs inherit the environment: an address that comes from it need not stand in their script.
+    if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
+        command += ["--ledger", address]
+    return command, campaign.standing, lambda: campaign.uuid

@@ -1,0 +1,131 @@
+"""``langford count`` and ``langford estimate``."""
+
+from __future__ import annotations
+
+import click
+
+from jobs.tuning import forecast
+from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
+from langford.cli.options.groups import ProblemOptions, method_of, problem_options
+from langford.cli.output import display
+from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.progress import ProgressLine
+from langford.counting import count_tasks, plan
+from langford.devices import Device, devices
+from langford.errors import TooExpensive
+from langford.estimation import estimate as estimate_by_walks
+from langford.methods import Count
+from langford.problem import Problem
+
+SECONDS_WORTH_SAYING = 3.0
+SECONDS_WORTH_A_LEDGER = 1800.0
+YEAR_SECONDS = 31_557_600.0
+LONGEST_COUNT = YEAR_SECONDS
+"""Seconds after which a count is refused without --anyway."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford count 16
+  langford count 12 --variant skolem --json
+  langford count 15 --method shifted --seed 7
+  langford count 10 --copies 3
+  langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
+)
+@problem_options
+@method_option
+@plan_seed_option
+@click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
+@device_option
+@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if none can exist.")
+@json_option
+@click.pass_context
+def count(
+    context: click.Context,
+    chosen: ProblemOptions,
+    method_name: str | None,
+    plan_seed: int | None,
+    threads: int | None,
+    device: str,
+    anyway: bool,
+    as_json: bool,
+) -> None:
+    """Count the arrangements of N colours, exactly."""
+    problem = chosen.problem()
+    choice = method_of(method_name, problem, Device.parse(device), plan_seed)
+    method = choice.method
+    if problem.obstruction and not anyway:
+        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
+        context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
+    threads = chosen_cores(threads)
+    chosen_devices = devices(device, threads)
+    place = chosen_devices[0]
+    expected = forecast.core_seconds(problem, method) / threads if place.on_cores else 0.0
+    if expected > LONGEST_COUNT and not anyway:
+        years = expected * threads / YEAR_SECONDS
+        raise TooExpensive(
+            f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
+            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
+            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
+        )
+    if expected > SECONDS_WORTH_SAYING:
+        why = f" ({choice.reason})" if choice.reason else ""
+        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
+    if expected > SECONDS_WORTH_A_LEDGER:
+        display.say("`langford run` does the same and survives interruption")
+    used = f"on {len(chosen_devices)} {place.unit}s"
+    chosen_plan = plan(problem, method.name, device=place, seed=plan_seed)
+    line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
+    with line.shown():
+        counted, seconds = count_tasks(
+            chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
+        )
+    again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
+    more = {"seed": chosen_plan.seed, "chosen": choice.reason or None}
+    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again, more, choice.reason))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford estimate 31
+  langford estimate 32 --walks 10000000 --seed 7"""
+)
+@problem_options
+@click.option("--walks", type=click.IntRange(2, 100_000_000), default=1_000_000, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@json_option
+def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:
+    """Estimate a count by Knuth's random walks, with its standard error."""
+    problem = chosen.problem()
+    estimated = estimate_by_walks(problem, walks, seed)
+    if as_json:
+        display.print_json(
+            {
+                "problem": problem.name,
+                "estimate": estimated.value,
+                "standard_error": estimated.standard_error if estimated.fruitful else None,
+                "walks": estimated.walks,
+                "fruitful": estimated.fruitful,
+                "seed": seed,
+            }
+        )
+        return
+    if estimated.fruitful:
+        relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"
+        print(f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} ({relative})")
+    else:
+        print(f"{problem}: no estimate, since no walk found an arrangement")
+    print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
+    if problem.obstruction:
+        print(f"  the exact value is 0: {problem.obstruction}")
+    elif not estimated.fruitful:
+        print("  give more --walks; where no number of them finds one, there may be none: `langford count`")
+
+
+def _problem_of_estimate(problem: Problem) -> str:
+    """The problem as arguments of ``langford estimate``, where the variant is an option."""
+    variant, *rest = problem.arguments
+    named = {"--differences": [variant, *rest], "langford": rest}.get(variant, [*rest, "--variant", variant])
+    return " ".join(named)

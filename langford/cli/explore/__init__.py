@@ -1,0 +1,1 @@
+"""The commands that list, draw, examine, tune and measure."""

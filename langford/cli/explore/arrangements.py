@@ -1,0 +1,63 @@
+"""``langford list``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import click
+
+from langford import explicit
+from langford.cli.options.common import json_option, seed_option
+from langford.cli.options.groups import ProblemOptions, problem_options
+from langford.cli.output import display
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  langford list 7
+  langford list 12 --limit 3
+  langford list 16 --sample 5 --seed 1""",
+)
+@problem_options
+@click.option("--count", "only_count", is_flag=True, help="Print how many, found one by one.")
+@click.option("--limit", type=click.IntRange(0, 2**62), metavar="K", help="Stop after K arrangements.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K arrangements at random instead.")
+@seed_option
+@json_option
+def list_(
+    chosen: ProblemOptions, only_count: bool, limit: int | None, sample: int | None, seed: int | None, as_json: bool
+) -> None:
+    """List explicit arrangements, mirror images once."""
+    problem = chosen.problem()
+    if sample is not None and limit is not None:
+        raise click.UsageError("--sample draws K arrangements: leave --limit out")
+    advice = "" if sample is not None else "; --sample 1 draws one at random, mostly sooner"
+    if sample is not None:
+        listed = explicit.sample(problem, sample, seed)
+        if not explicit.is_uniform(problem) and problem.places <= explicit.LONGEST_ROW:
+            display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
+    else:
+        listed = islice(explicit.iterate(problem), limit)
+    with display.said_when_slow(f"no arrangement yet; the search goes on{advice}") as found:
+        listed = _noting(listed, found)
+        if only_count:
+            number = sum(1 for _ in listed)
+            if as_json:
+                display.print_json({"problem": problem.name, "count": str(number)})
+            else:
+                print(number)
+        elif as_json:
+            display.print_json([list(arrangement) for arrangement in listed])
+        else:
+            for arrangement in listed:
+                print(" ".join(str(label) if label else "." for label in arrangement))
+
+
+def _noting(listed: Iterator[explicit.Arrangement], found: Callable[[], None]) -> Iterator[explicit.Arrangement]:
+    """The same arrangements; ``found`` is called with the first."""
+    for arrangement in listed:
+        found()
+        yield arrangement

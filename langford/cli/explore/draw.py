@@ -1,0 +1,55 @@
+"""``langford draw``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from langford import drawing, explicit
+from langford.cli.options.common import json_option, seed_option
+from langford.cli.options.groups import ProblemOptions, problem_options
+from langford.cli.options.types import integers
+from langford.cli.output import display
+from langford.errors import BadProblem
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford draw 7
+  langford draw 28 --seed 1 --out l28.svg
+  langford draw --cubes 3,1,2,1,3,2"""
+)
+@problem_options
+@click.option("--cubes", type=integers, metavar="K,K,…", help="Draw this arrangement instead of a random one.")
+@seed_option
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
+@json_option
+def draw(
+    chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None, as_json: bool
+) -> None:
+    """Draw an arrangement as coloured cubes and arcs."""
+    if out is not None:
+        drawing.require_drawable(out)
+    if cubes is None:
+        with display.said_when_slow("no arrangement yet; the search goes on, Ctrl-C ends it"):
+            arrangement = next(explicit.sample(chosen.problem(), 1, seed))
+    else:
+        arrangement = tuple(cubes)
+        if not arrangement or min(arrangement) < 0:
+            raise BadProblem("give --cubes one label per place, 0 for an empty one")
+        if chosen.n is not None and not explicit.is_valid(chosen.problem(), arrangement):
+            raise BadProblem(
+                f"{','.join(map(str, cubes))} is no arrangement of {chosen.problem().name}: correct it, or "
+                "leave N out to draw it without this check"
+            )
+    if out is not None:
+        drawing.save(arrangement, out)
+    if as_json:
+        display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
+    if as_json or out is not None:
+        return
+    console = Console()
+    console.print(drawing.text(arrangement), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)

@@ -1,0 +1,149 @@
+"""``langford irregular``: trees, cycles and graphs, and what they say about our own searches and farms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from langford.cli.lazy import ListingGroup
+from langford.cli.options.common import copies_option, json_option, ledger_option, variant_argument
+from langford.cli.options.types import FiniteRange, numbers
+from langford.devices import CPU, KINDS
+from langford.loading import load
+
+one_device_option = click.option(
+    "--device", type=click.Choice(KINDS), default=CPU.kind, show_default=True, help="A core, or GPU 0."
+)
+
+
+@click.group(cls=ListingGroup)
+def irregular() -> None:
+    """Measure searches and farms by trees, cycles and graphs; run Graph500."""
+
+
+@irregular.command(
+    epilog="""\b
+Examples:
+  langford irregular tree langford 12
+  langford irregular tree skolem 9 --depth 4 --json"""
+)
+@variant_argument
+@click.argument("n", type=int)
+@copies_option
+@click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
+@one_device_option
+@json_option
+def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
+    """Measure the search tree of a problem exactly, by its states.
+
+    Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
+    task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
+    """
+    _work("tree")(variant, n, copies, depth, device, as_json)
+
+
+@irregular.command(
+    epilog="""\b
+Examples:
+  langford irregular farm --workers 64 --batch 32 --task-seconds 1
+  langford irregular farm langford-24-polyphase-12 --workers 1000 --json
+  langford irregular farm --gpu 2,1,3,0.5
+  langford irregular farm --gpu 1,0.1,30,0.1,15"""
+)
+@click.argument("campaign", required=False)
+@ledger_option
+@click.option(
+    "--workers", type=click.IntRange(1, 100_000), help="Default: those that hold leases of CAMPAIGN, or 1."
+)
+@click.option("--batch", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tasks per lease.")
+@click.option("--task-seconds", type=FiniteRange(0), help="Default: the mean of CAMPAIGN's results.")
+@click.option(
+    "--lease-ms", type=FiniteRange(0), default=4.0, show_default=True, help="The server's work for a lease."
+)
+@click.option(
+    "--result-ms", type=FiniteRange(0), default=4.0, show_default=True, help="The server's work for results."
+)
+@click.option("--round-trip-ms", type=FiniteRange(0), default=1.0, show_default=True, help="Of the network.")
+@click.option(
+    "--gpu",
+    type=numbers(4, 5),
+    metavar="F,C,K,R[,T]",
+    help="Instead of a farm: milliseconds to feed a GPU, to copy, of the kernel and of the result; and of the "
+    "kernel's tail, beside which the next kernel runs.",
+)
+@json_option
+def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
+    """Say what limits a farm of workers, or how many streams keep a GPU busy.
+
+    The farm is a timed event graph; its critical cycle is that of a worker, or that of the server.  A campaign's
+    ledger fills in the time of its tasks and the number of its workers.
+    """
+    if gpu is not None:
+        _work("streams")(gpu, as_json)
+    else:
+        _work("farm")(as_json=as_json, **described)
+
+
+@irregular.command(
+    epilog="""\b
+Examples:
+  langford irregular cycle edges.txt
+  langford irregular cycle edges.txt --maximum --json"""
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--maximum", is_flag=True, help="The largest instead of the least.")
+@json_option
+def cycle(file: Path, maximum: bool, as_json: bool) -> None:
+    """Find the cycle with the least mean weight, or weight per time.
+
+    Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines
+    that begin with # are remarks.  With whole numbers the answer is exact, and proved.
+    """
+    _work("cycle")(file, maximum, as_json)
+
+
+@irregular.command(
+    epilog="""\b
+Examples:
+  langford irregular bfs --scale 20
+  mpirun -n 4 langford irregular bfs --scale 20 --roots 8 --mpi --json
+  mpirun -n 2 langford irregular bfs --scale 27 --mpi --device cuda"""
+)
+@click.option("--scale", type=click.IntRange(0, 48), required=True, help="The graph has 2^SCALE vertices.")
+@click.option("--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Searches.")
+@click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
+@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: rows of blocks, at most.")
+@click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="A core, or GPU 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
+)
+@json_option
+@click.pass_context
+def bfs(
+    context: click.Context,
+    scale: int,
+    roots: int,
+    edgefactor: int,
+    seed: int,
+    with_mpi: bool,
+    rows: int | None,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Run the Graph500 benchmark: searches of a random graph, each checked."""
+    if rows is not None and not with_mpi:
+        raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
+    context.exit(_work("bfs")(scale, roots, edgefactor, seed, with_mpi, rows, device, as_json))
+
+
+def _work(name: str) -> Any:
+    """What a command does, loaded now; raises NoScipy."""
+    load("langford.irregular.errors:require_scipy")()
+    return load(f"langford.cli.explore.irregular_work:{name}")

@@ -1,0 +1,142 @@
+"""What the commands of ``langford irregular`` do.  It takes a second to load, which their help does without."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from db import Ledger
+from jobs.mpi.world import world
+from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
+from langford.cli.exit_codes import ExitCode
+from langford.cli.explore.graph500 import print_searches, searched_on_ranks
+from langford.cli.output import display
+from langford.irregular import graph500
+from langford.irregular.cycle_files import read_cycle_file
+from langford.irregular.cycles import cycle_mean, cycle_ratio
+from langford.irregular.graph import Graph
+from langford.irregular.search_tree import search_sizes
+from langford.problem import Problem
+
+
+def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
+    """Print the sizes of a search tree."""
+    problem = Problem.named(variant, n, copies)
+    sizes = search_sizes(problem, depth, device)
+    if as_json:
+        document = {
+            "problem": problem.name,
+            "arrangements": str(sizes.arrangements),
+            "levels": [asdict(level) for level in sizes.levels],
+            "walk": asdict(sizes.walk),
+        }
+        display.print_json(document)
+        return
+    print(f"{problem}: {sizes.arrangements:,} arrangements")
+    table = Table()
+    for heading in ("depth", "tasks", "states", "mean below", "sigma", "largest", "error of plan.work"):
+        table.add_column(heading, justify="right")
+    for level in sizes.levels:
+        error = "" if level.work_error is None else f"{level.work_error:.1%}"
+        table.add_row(
+            f"{level.depth}", f"{level.nodes:,}", f"{level.states:,}", f"{level.mean_below:,.4g}",
+            f"{level.sigma_below:,.4g}", f"{level.largest_below:,}", error,
+        )  # fmt: skip
+    Console().print(table)
+    walk = sizes.walk
+    if walk.relative_sigma is None:
+        print(f"  a walk places {walk.switch} colours at random; there is no arrangement to estimate")
+    else:
+        print(
+            f"  a walk places {walk.switch} colours at random: relative sigma {walk.relative_sigma:.3f}, so "
+            f"{walk.walks_for_1_percent:,} walks estimate the count to 1%"
+        )
+
+
+def farm(
+    campaign: str | None,
+    address: str,
+    workers: int | None,
+    batch: int,
+    task_seconds: float | None,
+    lease_ms: float,
+    result_ms: float,
+    round_trip_ms: float,
+    as_json: bool,
+) -> None:
+    """Print what limits a farm."""
+    if campaign is not None:
+        with Ledger(address) as ledger:
+            found = ledger.campaign(campaign)
+            progress, holders = found.progress(), found.lease_holders()
+        done = progress.tasks.get("done", 0)
+        if task_seconds is None and done:
+            task_seconds = progress.seconds / done
+        if workers is None:
+            workers = max(1, len(holders))
+    if task_seconds is None:
+        raise click.UsageError("give --task-seconds, or a campaign with results")
+    described = Farm(1 if workers is None else workers, batch, task_seconds, lease_ms, result_ms, round_trip_ms)
+    pace = throughput(described)
+    if as_json:
+        display.print_json({**asdict(described), **pace.document()})
+        return
+    print(f"{pace.tasks_per_second:,.4g} tasks per second at most with {described.workers:,} workers")
+    print(f"  expected    {pace.expected_tasks_per_second:,.4g}, because requests that come at once wait")
+    shown = ", ".join(pace.critical[:4]) + (", …" if len(pace.critical) > 4 else "")
+    print(f"  limited by  {shown}")
+    if pace.saturates_at is not None:
+        print(f"  the server is the limit from {pace.saturates_at:,} workers on")
+
+
+def streams(milliseconds: list[float], as_json: bool) -> None:
+    """Print how many streams keep a GPU busy."""
+    pipeline = Pipeline(*milliseconds)
+    best = best_streams(pipeline)
+    paces = {streams: launches_per_second(pipeline, streams) for streams in range(1, best + 2)}
+    if as_json:
+        document = [{"streams": streams, "launches_per_second": pace} for streams, pace in paces.items()]
+        display.print_json({"best_streams": best, "paces": document})
+        return
+    for streams, pace in paces.items():
+        print(f"{streams} streams: {pace:,.4g} launches per second{' (enough)' if streams == best else ''}")
+
+
+def cycle(file: Path, maximum: bool, as_json: bool) -> None:
+    """Print the optimal cycle of a graph."""
+    edges = read_cycle_file(file)
+    graph = Graph.from_edges(len(edges.names), edges.sources, edges.targets)
+    weights = edges.weights[graph.order]
+    if edges.times is None:
+        optimal = cycle_mean(graph, weights, maximum)
+    else:
+        optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
+    optimal.check()
+    vertices = edges.names[optimal.vertices].tolist()
+    if as_json:
+        display.print_json({"value": str(optimal.value), "cycle": vertices, "iterations": optimal.iterations})
+        return
+    kind = "largest" if maximum else "least"
+    print(f"{kind} {'mean' if edges.times is None else 'ratio'}: {optimal.value}")
+    print(f"  cycle     {' '.join(map(str, vertices))}")
+    print("  checked   the potentials of all vertices prove it on every edge")
+
+
+def bfs(
+    scale: int, roots: int, edgefactor: int, seed: int, with_mpi: bool, rows: int | None, device: str, as_json: bool
+) -> ExitCode:
+    """Run the Graph500 benchmark, and print its results; returns the exit code."""
+    if not with_mpi:
+        print_searches(graph500(scale, roots, edgefactor, seed, device), {"ranks": 1}, as_json)
+        return ExitCode.DONE
+    communicator = world()
+    outcome = searched_on_ranks(communicator, scale, roots, edgefactor, seed, device, rows)
+    if outcome is None:
+        return ExitCode.BAD_INPUT
+    if communicator.rank == 0:
+        print_searches(*outcome, as_json)
+    return ExitCode.DONE

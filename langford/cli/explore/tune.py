@@ -1,0 +1,79 @@
+"""``langford tune``: the experiments that choose this machine's settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from jobs.tuning import figures
+from jobs.tuning.choice import choices
+from jobs.tuning.experiment import Experiment
+from jobs.tuning.session import experiments
+from langford.cli.options.common import copies_option, json_option, variant_option
+from langford.cli.output import display
+from langford.methods import find_method
+from langford.problem import Problem
+
+CHOICE = "choice"
+"""Instead of a method: which one to choose."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford tune miller --n 15
+  langford tune godfrey --n 20 --out figures
+  langford tune regular --n 14 --json --no-save
+  langford tune choice --n 20"""
+)
+@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", CHOICE]))
+@click.option("--n", type=int, required=True, help="Colours of the problem that is counted each time.")
+@variant_option
+@copies_option
+@click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Draw them into this folder.")
+@click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
+@json_option
+def tune(
+    method_name: str, n: int, variant: str, copies: int, repeat: int, out: Path | None, save: bool, as_json: bool
+) -> None:
+    """Count one problem with many settings, and keep the fastest.
+
+    On the processor: the depth of tasks and the number of cores, with a smaller problem if N would take
+    long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
+    compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
+
+    `choice` measures some tasks of each method that may be the fastest for the problem: `run` and `count`
+    then choose by these times, for it and for problems of the same kind.
+    """
+    problem = Problem.named(variant, n, copies)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    documents = []
+    if method_name == CHOICE:
+        measured = choices(problem, repeat, display.say, save)
+    else:
+        measured = experiments(problem, find_method(method_name, problem), repeat, display.say, save)
+    for device, experiment in measured:
+        documents.append({"device": device, **experiment.document()})
+        if not as_json:
+            _print(experiment)
+        if out is not None:
+            figures.save(experiment, out / f"{method_name}-{device}-{experiment.name}.svg")
+    if as_json:
+        display.print_json(documents)
+
+
+def _print(experiment: Experiment) -> None:
+    """Print the times of an experiment as a table."""
+    table = Table(title=f"{experiment.title}: {experiment.name} ({experiment.shows})", title_justify="left")
+    for heading in ("", experiment.x_label, "seconds", ""):
+        table.add_column(heading, justify="right" if heading else "left")
+    for curve in experiment.curves:
+        for trial in curve.trials:
+            best = " (fastest)" if trial is experiment.best else ""
+            table.add_row(curve.label, f"{trial.x:g}", f"{trial.seconds:.3g}", trial.note + best)
+    Console().print(table)

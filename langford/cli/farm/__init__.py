@@ -1,0 +1,1 @@
+"""The commands of a farm: create, token, serve, work, release."""

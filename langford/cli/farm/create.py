@@ -1,0 +1,153 @@
+"""``langford create`` and ``token``: campaigns for workers to come, and the right to work for them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from db import Campaign, Ledger
+from db.states import Role
+from db.work import tokens
+from langford.cli.campaigns.running import create_campaign
+from langford.cli.options.common import json_option, ledger_option, replicate_option
+from langford.cli.options.groups import CampaignOptions, campaign_options
+from langford.cli.options.types import FiniteRange
+from langford.cli.output import display
+from langford.cli.output.terminal import show
+from langford.durable import replace_file
+from langford.errors import LangfordError
+
+DAY_SECONDS = 86_400.0
+OF_NEW = ("role", "days", "label", "out")
+"""The options of ``langford token`` that describe a new one."""
+
+
+class NoSuchToken(LangfordError):
+    """A campaign has no token of that number."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford create langford 24 --depth 12
+  langford create --differences 1,2,5,7 --depth 4 --name odd
+  langford create langford 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
+)
+@campaign_options
+@replicate_option
+@ledger_option
+@json_option
+def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
+    """Write a campaign with all its tasks into a ledger, for workers to come."""
+    key = chosen.key()
+    with Ledger(address, create=True) as ledger:
+        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+        if replicate is not None:
+            campaign.set_recheck_share(replicate)
+        where = ledger.database.where
+        if as_json:
+            document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
+            display.print_json(document)
+        else:
+            show(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford token langford-27-polyphase-16 --out worker.token --days 30
+  langford token langford-27-polyphase-16 --role reader --label dashboard
+  langford token langford-27-polyphase-16 --list
+  langford token langford-27-polyphase-16 --revoke 3"""
+)
+@click.argument("name")
+@click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
+@click.option(
+    "--days", type=FiniteRange(0, 36_500, min_open=True), help="How long it is valid; default: until revoked."
+)
+@click.option("--label", default="", help="What it is for, to find it in the list.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Write it to a file that only you may read; do not print it.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens instead.")
+@click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
+@ledger_option
+@json_option
+@click.pass_context
+def token(
+    context: click.Context,
+    name: str,
+    role: str,
+    days: float | None,
+    label: str,
+    out: Path | None,
+    listing: bool,
+    revoke: str | None,
+    address: str,
+    as_json: bool,
+) -> None:
+    """Print a new token for a campaign; the ledger keeps only its hash."""
+    if listing and revoke is not None:
+        raise click.UsageError("list the tokens, or revoke one, not both")
+    for option in OF_NEW if listing or revoke is not None else ():
+        if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        if listing:
+            _list_tokens(campaign, as_json)
+        elif revoke is not None:
+            revoked = _revoke(campaign, revoke)
+            if as_json:
+                display.print_json({"campaign": name, "revoked": revoked})
+            else:
+                print(f"{revoked} tokens revoked")
+        else:
+            made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
+            if out is not None:
+                _keep(campaign, made, out)
+            if as_json:
+                kept = {"token": made} if out is None else {"file": str(out)}
+                display.print_json({"campaign": name, "role": role, "label": label, **kept})
+            elif out is None:
+                print(made)
+
+
+def _keep(campaign: Campaign, made: str, file: Path) -> None:
+    """Write a new token to a file; where that fails nobody knows the token, and it is revoked."""
+    try:
+        replace_file(file, f"{made}\n".encode(), private=True)
+    except BaseException:
+        with campaign.database.writing() as connection:
+            tokens.revoke(connection, campaign.campaign_id, made)
+        raise
+
+
+def _revoke(campaign: Campaign, which: str) -> int:
+    """Revoke one token or all; returns how many.  Raises NoSuchToken."""
+    if which == "all":
+        return campaign.revoke_tokens()
+    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke_token(int(which))):
+        raise NoSuchToken(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
+    return 1
+
+
+def _list_tokens(campaign: Campaign, as_json: bool) -> None:
+    """Print all tokens of a campaign, never a token itself."""
+    records = campaign.tokens()
+    if as_json:
+        display.print_json([asdict(record) for record in records])
+        return
+    for record in records:
+        created, expires = (
+            "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"
+            for at in (record.created, record.expires)
+        )
+        line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
+        show(line.rstrip())

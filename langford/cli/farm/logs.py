@@ -1,0 +1,135 @@
+"""How the lines of a server's log are written: as text for people, or as JSON, one object in each line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from queue import Full, Queue
+from typing import Any, TextIO
+
+from langford.cli.output.terminal import plain
+
+FORMATS = ("text", "json")
+MOST_WAITING = 10_000
+"""Lines that may wait to be written."""
+LAST_SECONDS = 2.0
+"""How long the last lines may take."""
+OTHERS = "other"
+"""The event of a line that says none: of a library."""
+
+
+class TextLines(logging.Formatter):
+    """Lines like "2026-11-22 20:15:03Z  eight: 2 workers joined"; the traceback of an error follows below."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        campaign = getattr(record, "campaign", None)
+        at = datetime.fromtimestamp(record.created, UTC)
+        words = f"{campaign}: {record.getMessage()}" if campaign else record.getMessage()
+        line = f"{at:%Y-%m-%d %H:%M:%S}Z  {plain(words)}"
+        trace = self.formatException(record.exc_info).splitlines() if record.exc_info else []
+        return "\n".join([line, *map(plain, trace)])
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object in each line: time, level, event, campaign, message, and the fields of the event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC)
+        document: dict[str, Any] = {
+            "time": f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z",
+            "level": record.levelname.lower(),
+            "event": getattr(record, "event", OTHERS),
+            "campaign": getattr(record, "campaign", None),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            document["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(document)
+
+
+class Lines(logging.Handler):
+    """Writes lines in a thread of its own: a terminal that is stopped, or a full pipe, holds nobody else up.
+
+    Lines that come while too many wait are left out, and counted.
+    """
+
+    def __init__(self, stream: TextIO, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self._stream = stream
+        self._waiting: Queue[str | None] = Queue(MOST_WAITING)
+        self._left_out = 0
+        self._thread = threading.Thread(target=self._write, name="log", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line soon."""
+        try:
+            self._waiting.put_nowait(self._with_those_left_out(record))
+        except Full:
+            self._left_out += 1
+
+    def close(self) -> None:
+        """Write the lines that wait, if that is quick."""
+        if self._thread.is_alive():
+            try:
+                self._waiting.put_nowait(None)
+            except Full:
+                pass
+            else:
+                self._thread.join(LAST_SECONDS)
+        super().close()
+
+    def _with_those_left_out(self, record: logging.LogRecord) -> str:
+        if not self._left_out or self._waiting.full():
+            return self.format(record)
+        number, self._left_out = self._left_out, 0
+        gap = logging.makeLogRecord(
+            {
+                "levelno": logging.WARNING,
+                "levelname": "WARNING",
+                "msg": f"{number} lines are left out here: they came faster than they could be written",
+                "event": "left_out",
+                "fields": {"number": number},
+            }
+        )
+        return f"{self.format(gap)}\n{self.format(record)}"
+
+    def _write(self) -> None:
+        while (line := self._waiting.get()) is not None:
+            try:
+                self._stream.write(f"{line}\n")
+                self._stream.flush()
+            except OSError:
+                self._left_out += 1  # a full disk may have room again
+            except ValueError:
+                return  # the stream is closed
+
+
+@contextmanager
+def written(log_format: str, loggers: Sequence[str]) -> Iterator[None]:
+    """Write the lines of these loggers to standard error while the block runs.
+
+    Args:
+        log_format: one of FORMATS.
+        loggers: by name; of those of libraries only the errors are written.
+    """
+    handler = Lines(sys.stderr, JsonLines() if log_format == "json" else TextLines())
+    for name in loggers:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO if name.startswith("langford") else logging.ERROR)
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for name in loggers:
+            logging.getLogger(name).removeHandler(handler)
+            logging.getLogger(name).propagate = True
+        handler.close()

@@ -1,0 +1,147 @@
+"""``langford serve``: the task server."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import click
+
+from db import Campaign, Ledger
+from db.look.overview import Watch
+from jobs.farm.api.overviews import Overviews
+from jobs.farm.guard import listening
+from jobs.farm.worker.client import is_this_machine
+from jobs.show.log import campaign_lines
+from jobs.show.log.reporter import Reporter
+from langford.cli.farm.logs import FORMATS, written
+from langford.cli.options.common import ledger_option, replicate_option
+from langford.cli.options.notifying import NotifyOptions, notified, notify_options
+from langford.errors import LangfordError
+
+PORT = 8765
+LAST_SECONDS = 5.0
+"""How long the last lines and notifications may take at the end."""
+
+
+class OpenToAll(LangfordError):
+    """Tokens would travel over a network without encryption."""
+
+
+class NoServer(LangfordError):
+    """A package that the task server needs is missing."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford serve langford-27-polyphase-16 --replicate 0.02
+  langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key"""
+)
+@click.argument("names", nargs=-1, required=True)
+@ledger_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65_535), default=PORT, show_default=True)
+@click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
+@click.option("--key", type=click.Path(exists=True, dir_okay=False), help="The certificate's private key, PEM.")
+@click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
+@click.option(
+    "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose X-Forwarded-For names the client."
+)
+@replicate_option
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How the log on standard error is written; json: one object in each line.",
+)
+@notify_options
+@click.option("--access-log", is_flag=True, help="Say each request in the log, too.")
+def serve(
+    names: tuple[str, ...],
+    address: str,
+    host: str,
+    port: int,
+    certificate: str | None,
+    key: str | None,
+    insecure: bool,
+    proxies: tuple[str, ...],
+    replicate: float | None,
+    log_format: str,
+    access_log: bool,
+    notify: NotifyOptions,
+) -> None:
+    """Hand out the tasks of campaigns to workers anywhere, and take their results."""
+    if not (certificate or insecure or is_this_machine(host)):
+        raise OpenToAll(
+            f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
+            "a network that you trust"
+        )
+    try:
+        from jobs.farm.api import server, serving
+        from jobs.farm.api.streams import Streams
+        from jobs.farm.api.traffic import Traffic
+        from jobs.farm.guard.connections import Connections, LimitedLog
+    except ImportError as error:
+        raise NoServer(
+            f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
+        ) from error
+    if key and not certificate:
+        raise click.UsageError("--key belongs to --certificate: give both")
+    if certificate:
+        listening.require_certificate(certificate, key)
+    hooks = notify.hooks()
+    with (
+        Ledger(address) as ledger,
+        listening.socket_of(host, port) as listener,
+        ended_in_order() as received,
+        written(log_format, campaign_lines.LOGGERS),
+    ):
+        campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
+        if replicate is not None:
+            for campaign in campaigns:
+                campaign.set_recheck_share(replicate)
+        overviews = Overviews({campaign.name: campaign for campaign in campaigns})
+        connections, log = Connections(proxies=proxies), LimitedLog()
+        streams, traffic = Streams(log), Traffic(access_log)
+        application = server.application(
+            ledger, names, None, connections, log, proxies, streams, traffic, overviews
+        )
+        campaign_lines.listening(listener, certificate is not None, campaigns)
+        watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
+        with (
+            notified(campaigns, hooks, notify.stalled_after, campaign_lines.notice, lambda: LAST_SECONDS),
+            reported(watches),
+        ):
+            limits = serving.Serving(certificate, key)
+            serving.serve(application, connections, log, listener, limits, streams, lambda: bool(received))
+        campaign_lines.stopped()
+
+
+@contextmanager
+def ended_in_order() -> Iterator[list[int]]:
+    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections.
+
+    The block gets the signals that came before the server was there.
+    """
+    received = list[int]()
+    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if received:
+            signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def reported(watches: Mapping[Campaign, Watch]) -> Iterator[None]:
+    """Write lines about campaigns into the log while the block runs."""
+    reporter = Reporter(watches)
+    reporter.start()
+    try:
+        yield
+    finally:
+        reporter.stop(LAST_SECONDS)

@@ -1,0 +1,150 @@
+"""``langford work``: a worker of a task server."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from db.look.overview import ID_LENGTH
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
+from jobs.run.loop import Run, Step
+from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.options.common import (
+    certificate_option,
+    chosen_cores,
+    device_option,
+    insecure_option,
+    json_option,
+    patience_option,
+    time_limit_option,
+    token_of,
+    token_option,
+    workers_option,
+)
+from langford.cli.options.types import FiniteRange
+from langford.cli.output import display
+from langford.cli.output.progress import ProgressLine
+from langford.cli.stop_signals import StopSignals
+from langford.devices import devices
+from langford.folders import OpenFolder, base_folder, objection
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
+  langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
+
+SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
+)
+@click.argument("url")
+@token_option
+@certificate_option
+@insecure_option
+@click.option(
+    "--outbox",
+    type=click.Path(path_type=Path),
+    envvar="LANGFORD_OUTBOX",
+    help="Folder for results on their way; default: in ~/.local/state/langford.",
+)
+@workers_option
+@device_option
+@time_limit_option
+@patience_option
+@click.option(
+    "--lease",
+    type=FiniteRange(min=1, max=86_400),
+    default=120,
+    show_default=True,
+    help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
+)
+@json_option
+@click.pass_context
+def work(
+    context: click.Context,
+    url: str,
+    token_file: Path | None,
+    certificate: Path | None,
+    insecure: bool,
+    outbox: Path | None,
+    workers: int | None,
+    device: str,
+    time_limit: float | None,
+    patience: float,
+    lease: float,
+    as_json: bool,
+) -> None:
+    """Work for a task server until its campaign is done."""
+    stop = StopSignals()
+    chosen_devices = devices(device, chosen_cores(workers))
+    server = RemoteCampaign(url, token_of(token_file), certificate, insecure, stop.reason)
+    identity = Identity.fresh(chosen_devices)
+    line = ProgressLine(server.name)
+    results = Outbox(_outbox_folder(outbox), identity, line.remark)
+    results.prepare()
+    source = ServerTasks(server, results, identity, line.remark, lease)
+
+    def tell(step: Step) -> None:
+        if not line.has_total:
+            line.of(*source.total)
+            line.remark(_beginning(server, source, identity, len(chosen_devices)))
+        line.update_among_others(
+            step.tasks_done, step.work_done, step.tasks_here, step.work_here, step.seconds_left
+        )
+
+    with line.shown():
+        report = Run(source, chosen_devices, tell, line.remark, stop.reason, time_limit, patience=patience).run()
+    waiting = results.count
+    remark = f", {waiting} results wait in {results.folder}" if waiting else ""
+    display.say(f"{report.tasks_here} tasks done here{remark}")
+    if source.rechecks and not report.stopped:
+        display.say(f"{source.rechecks} results wait for workers of other hosts, with other tokens")
+    if as_json:
+        document = {
+            "campaign": server.name,
+            "tasks_done": report.tasks_here,
+            "results_waiting": waiting,
+            "set_aside": report.set_aside,
+            "stopped": report.stopped,
+        }
+        display.print_json(document)
+    if stop.received:
+        context.exit(code_of_signal(stop.received))
+    if report.stopped or waiting:
+        context.exit(ExitCode.INCOMPLETE)
+    if report.set_aside:
+        context.exit(ExitCode.TASKS_SET_ASIDE)
+
+
+def _outbox_folder(named: Path | None) -> Path:
+    """The folder of all outboxes, made if need be.
+
+    Who can write to it can exchange results that wait there, and they are sent as this worker's.  The user may want
+    that for a folder that is ``named``; any other is refused.  Raises OpenFolder, NoHome or OSError.
+    """
+    folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
+    reason = None
+    with suppress(OSError):  # Outbox.prepare says what is wrong
+        reason = objection(folder, create=True, remedy=f"chmod go-w {folder}")
+    if reason and named:
+        display.say(f"others can exchange results that wait in {folder}, which are sent as this worker's: {reason}")
+    elif reason:
+        raise OpenFolder(
+            f"results cannot wait in {folder}, where others can exchange them: {reason}, or choose another folder "
+            "with --outbox"
+        )
+    return folder
+
+
+def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:
+    """What is worked for, and by whom: the first line of a job's log."""
+    tasks, _ = source.total
+    return (
+        f"{server.name} is {source.key}, {source.tasks_done:,} of {tasks:,} tasks are done; this is worker "
+        f"{identity.worker_id[:ID_LENGTH]} with {processes} {'process' if processes == 1 else 'processes'}"
+    )

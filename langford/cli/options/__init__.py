@@ -1,0 +1,1 @@
+"""Options that commands share: their types, single options, and groups that become one argument."""

@@ -1,0 +1,206 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from jobs.run.task_limits import PATIENCE_SECONDS
+from langford.bounded import TooLarge, content
+from langford.cli.options.types import FiniteRange, duration
+from langford.cli.output.display import say
+from langford.devices import CPU, KINDS, cores
+from langford.errors import LangfordError
+from langford.loading import load
+from langford.methods import METHODS
+from langford.variants import VARIANTS
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+LEDGER = "langford.db"
+LONGEST_TOKEN_FILE = 4_096
+TOKEN = re.compile("[!-~]+")
+"""What a token may be, of this version or another."""
+VARIANT_NAMES = click.Choice(list(VARIANTS))
+METHOD_NAMES = click.Choice(list(METHODS))
+
+
+class NoToken(LangfordError):
+    """A task server needs a token, and none was given."""
+
+
+class OpenToken(LangfordError):
+    """Others can read the file with a token."""
+
+
+class BadToken(LangfordError):
+    """A text cannot be a token: no request could carry it."""
+
+
+def token_of(file: Path | None) -> str:
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken, OpenToken or BadToken."""
+    if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise OpenToken(
+            f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
+            "done so, revoke the token and make another one (`langford token NAME --revoke`)"
+        )
+    token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
+    if not token:
+        raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+    if not TOKEN.fullmatch(token):
+        raise BadToken(
+            f"what {file or 'LANGFORD_TOKEN'} holds is no token, which is one word of letters, digits, - and _: "
+            "copy it again, or make another one (`langford token NAME`)"
+        )
+    return token
+
+
+def _text_of(file: Path) -> str:
+    """The text in the file of a token; raises BadToken, or OSError."""
+    try:
+        return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
+    except TooLarge as error:
+        raise BadToken(
+            f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
+        ) from error
+
+
+# -- the problem and its plan -----------------------------------------------------------------
+
+variant_argument = click.argument("variant", type=VARIANT_NAMES, required=False)
+variant_or_name_argument = click.argument(
+    "variant",
+    metavar="[VARIANT|NAME]",
+    required=False,
+    shell_complete=lambda context, parameter, begun: [name for name in VARIANTS if name.startswith(begun)],
+)
+variant_option = click.option("--variant", type=VARIANT_NAMES, default="langford", show_default=True)
+copies_option = click.option(
+    "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
+)
+method_option = click.option(
+    "--method",
+    "method_name",
+    type=METHOD_NAMES,
+    help="Default: the fastest for the problem and the device, as far as is known.",
+)
+depth_option = click.option(
+    "--depth",
+    "-p",
+    type=int,
+    help="Task depth; default: that of the campaign if it exists, else one that makes tasks of seconds to minutes.",
+)
+plan_seed_option = click.option(
+    "--seed",
+    "plan_seed",
+    type=int,
+    help="For shifted: which of its sums; each gives other partial results and the same count.  [default: 0]",
+)
+seed_option = click.option("--seed", type=int, help="Make the random choice reproducible.")
+
+# -- where a command computes, and for how long -----------------------------------------------
+
+device_option = click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="Where to compute; cuda takes every GPU.",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
+)
+time_limit_option = click.option(
+    "--time-limit", type=duration, metavar="TIME", help="Stop before this time is over: seconds or HH:MM:SS."
+)
+patience_option = click.option(
+    "--patience",
+    type=duration,
+    default=str(int(PATIENCE_SECONDS)),
+    show_default=True,
+    metavar="TIME",
+    help="A task that takes longer than this, and much longer than it should, has its process killed.",
+)
+
+
+def chosen_cores(wanted: int | None) -> int:
+    """How many cores to use: those wanted, with a warning when there are fewer; by default all."""
+    present = cores()
+    if wanted is not None and wanted > present:
+        say(f"{wanted} at once on {present} cores: each is slower, and all together are not faster")
+    return present if wanted is None else wanted
+
+
+# -- campaigns, ledgers and servers -----------------------------------------------------------
+
+
+def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
+    """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
+    given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    # Loaded now: it takes time, and commands without a ledger do not need it.
+    if given and not context.resilient_parsing and load("db.store.database:without_password")(where) != where:
+        say(
+            "langford: other users of this machine can read the password in the list of processes: keep it in "
+            "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"
+        )
+    return where
+
+
+name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
+ledger_option = click.option(
+    "--ledger",
+    "-l",
+    "address",
+    default=LEDGER,
+    show_default=True,
+    envvar="LANGFORD_LEDGER",
+    callback=without_open_password,
+    help="File or database URL.",
+)
+replicate_option = click.option(
+    "--replicate",
+    type=FiniteRange(0, 1),
+    metavar="SHARE",
+    help="Have this share of the results, and all of a worker until 10 were confirmed, evaluated again by workers "
+    "of other hosts with other tokens, with other kernels if there are any.",
+)
+token_option = click.option(
+    "--token-file",
+    type=click.Path(exists=True, path_type=Path),
+    help="Holds the server's token; default: LANGFORD_TOKEN.",
+)
+insecure_option = click.option(
+    "--insecure", is_flag=True, help="Send the token without encryption, to a server of a network that you trust."
+)
+certificate_option = click.option(
+    "--certificate",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A server's certificate to trust in addition to those of the system.",
+)
+
+# -- signatures -------------------------------------------------------------------------------
+
+sign_option = click.option(
+    "--sign",
+    "key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign the file with this ssh key (ssh-keygen); the signature is FILE.sig.",
+)
+allowed_signers_option = click.option(
+    "--allowed-signers",
+    "allowed",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Whose keys to trust, in the format of ssh-keygen; without it a key has only a fingerprint.",
+)
+
+# -- output -----------------------------------------------------------------------------------
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -1,0 +1,232 @@
+"""Groups of options that belong together; a command gets each group as one argument, a dataclass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+
+import click
+
+from langford.cli.options.common import (
+    Command,
+    copies_option,
+    depth_option,
+    method_option,
+    name_option,
+    plan_seed_option,
+    variant_argument,
+    variant_option,
+    variant_or_name_argument,
+)
+from langford.cli.options.types import integers
+from langford.devices import CPU, Device
+from langford.errors import BadProblem
+from langford.methods import Choice, PlanKey, default_method, fastest_method, find_method, plan_of, task_depth
+from langford.problem import Problem
+from langford.variants import VARIANTS
+
+
+def gathered(
+    argument: str, group: Callable[..., object], *options: Callable[[Command], Command]
+) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command and collects their values in one argument.
+
+    Args:
+        argument: name of the command's argument.
+        group: makes its value; its parameters have the names of the options.
+        options: decorators of click.
+    """
+    names = list(signature(group).parameters)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def call(*arguments: object, **values: object) -> object:
+            values[argument] = group(**{name: values.pop(name) for name in names})
+            return command(*arguments, **values)
+
+        decorated: Command = call  # type: ignore[assignment]  # click passes the arguments of the options
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def method_of(name: str | None, problem: Problem, device: Device, seed: int | None) -> Choice:
+    """The method of that name, or the fastest for the problem on a device; and why.
+
+    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device; BadSeed
+    when it has no sums for this seed; and as :func:`langford.methods.fastest_method`.
+    """
+    if name is None:
+        choice = fastest_method(problem, device, seeded=seed is not None)
+    else:
+        choice = Choice(find_method(name, problem), "")
+    choice.method.require_kernel(device.kind)
+    choice.method.chosen_seed(seed)
+    return choice
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """N and the options that choose another problem than L(2, N).
+
+    Attributes:
+        n: number of colours; None with ``differences``.
+        variant: a name of langford.variants.VARIANTS.
+        copies: number of cubes of each colour.
+        differences: the differences of a problem without a name.
+        places: with ``differences``: length of the row.
+        empty: with ``differences``: places that stay empty.
+    """
+
+    n: int | None
+    variant: str
+    copies: int
+    differences: list[int] | None
+    places: int | None
+    empty: list[int] | None
+
+    def problem(self) -> Problem:
+        """The problem that the options describe; raises BadProblem."""
+        if self.differences is not None:
+            if self.n is not None:
+                raise BadProblem("give N or --differences, not both")
+            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
+        if self.n is None:
+            raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
+        if self.places is not None or self.empty is not None:
+            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+        return Problem.named(self.variant, self.n, self.copies)
+
+
+differences_options = (
+    click.option("--differences", type=integers, metavar="D,D,…", help="Count this set of differences instead."),
+    click.option("--places", type=int, help="With --differences: length of the row."),
+    click.option("--empty", type=integers, metavar="P,P,…", help="With --differences: places that stay empty."),
+)
+problem_options = gathered(
+    "chosen",
+    ProblemOptions,
+    click.argument("n", type=int, required=False),
+    variant_option,
+    copies_option,
+    *differences_options,
+)
+
+
+@dataclass(frozen=True)
+class CampaignOptions:
+    """VARIANT, N and the options that choose how a campaign splits the problem, and its name.
+
+    Attributes:
+        variant: a name of langford.variants.VARIANTS; None with ``differences``.
+        n: number of colours; None with ``differences``.
+        copies: number of cubes of each colour.
+        differences: the differences of a problem without a name.
+        places: with ``differences``: length of the row.
+        empty: with ``differences``: places that stay empty.
+        method_name: a name of langford.methods.METHODS; None: the fastest that applies.
+        depth: task depth p; None: the command chooses.
+        plan_seed: which of the method's sums; None: the default.
+        name: of the campaign; None: the name of its plan.
+        yes: whether to create a campaign of millions of tasks without a question.
+    """
+
+    variant: str | None
+    n: int | None
+    copies: int
+    differences: list[int] | None
+    places: int | None
+    empty: list[int] | None
+    method_name: str | None
+    depth: int | None
+    plan_seed: int | None
+    name: str | None
+    yes: bool
+
+    def problem(self) -> Problem:
+        """The problem that the campaign counts; raises BadProblem, and as :meth:`require`."""
+        self.require()
+        if self.differences is not None:
+            if self.variant is not None:
+                raise BadProblem("give VARIANT and N, or --differences, not both")
+            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
+        assert self.variant is not None
+        assert self.n is not None
+        if self.places is not None or self.empty is not None:
+            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+        return Problem.named(self.variant, self.n, self.copies)
+
+    def require(self) -> None:
+        """Raises UsageError where neither VARIANT and N nor differences are given."""
+        if self.differences is not None:
+            return
+        if self.variant is None:
+            raise click.UsageError("Missing argument 'VARIANT' (or --differences 1,2,5).")
+        if self.variant not in VARIANTS:
+            names = ", ".join(map(repr, VARIANTS))
+            raise click.UsageError(f"Invalid value for 'VARIANT': {self.variant!r:.80} is not one of {names}.")
+        if self.n is None:
+            raise click.UsageError("Missing argument 'N'.")
+
+    @property
+    def resumed(self) -> str | None:
+        """The name of the campaign that is resumed by its name; None: VARIANT and N, or differences, are given.
+
+        Raises UsageError when options of a new campaign are given beside it.
+        """
+        if self.variant is None or self.variant in VARIANTS or self.n is not None or self.differences is not None:
+            return None
+        chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
+        if any(value is not None for value in chosen) or self.copies != 2:
+            raise click.UsageError(
+                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
+            )
+        return self.variant
+
+    def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
+        """The plan; without a method the default, and without a depth one for the device.
+
+        See :func:`langford.methods.default_method` and :func:`langford.methods.task_depth`.  Raises BadProblem,
+        MethodDoesNotApply, BadDepth or BadSeed.
+        """
+        problem, seeded = self.problem(), self.plan_seed is not None
+        method = find_method(self.method_name, problem) if self.method_name else default_method(problem, seeded)
+        seed = method.chosen_seed(self.plan_seed)
+        depth = task_depth(problem, method, device, task_seconds) if self.depth is None else self.depth
+        key = PlanKey(problem, method.name, depth, seed)
+        plan_of(key)
+        return key
+
+    def matches(self, key: PlanKey) -> bool:
+        """Whether a plan is of the problem, and of the method and depth as far as they were given.
+
+        The seed is the default unless it was given, or follows from the name of the campaign.
+        """
+        seed = 0 if self.plan_seed is None and self.name is None else self.plan_seed
+        given = (self.method_name, key.method), (self.depth, key.depth), (seed, key.seed)
+        return key.problem == self.problem() and all(value in (None, other) for value, other in given)
+
+
+def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    return gathered(
+        "chosen",
+        CampaignOptions,
+        first,
+        click.argument("n", type=int, required=False),
+        copies_option,
+        *differences_options,
+        method_option,
+        depth_option,
+        plan_seed_option,
+        name_option,
+        click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
+    )
+
+
+campaign_options = _campaign_options(variant_argument)
+campaign_options_or_name = _campaign_options(variant_or_name_argument)
+"""The same where the name of a campaign may stand instead of VARIANT and N."""

@@ -1,0 +1,1 @@
+"""What commands print: answers, tables, progress and formats, safe on any terminal."""

@@ -1,0 +1,197 @@
+"""Rows as text or bytes: a table for people; CSV, JSON, JSON lines and Parquet for programs.
+
+No number loses a digit: integers beyond 2^53, which readers of JSON round, and exact decimal numbers are text.
+Infinities, which JSON lacks, are null there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from langford.cli.output.display import say
+from langford.cli.output.terminal import plain
+from langford.errors import LangfordError
+from langford.loading import load
+
+Row = Sequence[object]
+LARGEST_EXACT = 2**53
+UNBOUNDED = 1_000_000
+"""Columns of a table that no terminal shows."""
+
+
+class SameNames(LangfordError):
+    """Columns share a name, and the format would keep one of them only."""
+
+
+class NoParquet(LangfordError):
+    """The package that writes Parquet is missing."""
+
+
+def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+    """A table; where it is printed on a terminal, the last columns that do not fit are left out."""
+    cells = [[_words(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[place]) for row in cells)]) + 3 for place, name in enumerate(columns)]
+    terminal = Console(file=sys.stdout)
+    room = terminal.width if terminal.is_terminal else UNBOUNDED
+    shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
+    drawn = Table(header_style="")
+    for place, name in enumerate(columns[:shown]):
+        numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
+        drawn.add_column(
+            Text(plain(name)), justify="right" if numbers else "left", no_wrap=True, overflow="ellipsis"
+        )
+    for row in cells:
+        drawn.add_row(*map(Text, row[:shown]))
+    text = io.StringIO()
+    Console(file=text, width=max(room, 20), force_terminal=False).print(drawn, crop=False)
+    yield text.getvalue().encode()
+    if shown < len(columns):
+        left_out = ", ".join(map(plain, columns[shown:]))
+        say(f"left out for the width of the terminal: {left_out} (--format csv shows all)")
+
+
+def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+    """CSV with the names of the columns in its first line; null is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in (columns, *_each(rows)):
+        writer.writerow(["" if value is None else _exact(value) for value in row])
+        yield text.getvalue().encode("utf-8", "backslashreplace")
+        text.seek(0)
+        text.truncate()
+
+
+def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows for a terminal, in a format that would give it the characters of text as they are."""
+    return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
+
+
+def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+    """One JSON object per line; raises SameNames."""
+    _require_own_names(columns)
+    for row in rows:
+        yield f"{json.dumps(_object(columns, row))}\n".encode()
+
+
+def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+    """One JSON array of objects; raises SameNames."""
+    _require_own_names(columns)
+    separator = "[\n  "
+    for row in rows:
+        yield f"{separator}{json.dumps(_object(columns, row))}".encode()
+        separator = ",\n  "
+    yield b"[]\n" if separator == "[\n  " else b"\n]\n"
+
+
+def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+    """A Parquet file; raises SameNames, or NoParquet without pyarrow."""
+    _require_own_names(columns)
+    require_parquet()
+    pyarrow, write_table = load("pyarrow:table"), load("pyarrow.parquet:write_table")
+    by_column: list[list[object]] = [[] for _ in columns]
+    for row in rows:
+        for values, value in zip(by_column, row, strict=True):
+            values.append(_exact(value))
+    content = io.BytesIO()
+    arrays = {name: _of_one_type(values) for name, values in zip(columns, by_column, strict=True)}
+    write_table(pyarrow(arrays), content)
+    yield content.getvalue()
+
+
+def require_parquet() -> None:
+    """Raises NoParquet without pyarrow."""
+    try:
+        load("pyarrow:table")
+    except ModuleNotFoundError as error:
+        raise NoParquet(
+            "Parquet needs pyarrow: pip install 'langford[parquet]', or choose another --format"
+        ) from error
+
+
+FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]] = {
+    "table": table,
+    "csv": comma_separated,
+    "json": json_array,
+    "jsonl": json_lines,
+    "parquet": parquet,
+}
+
+
+def _each(rows: Iterable[Row]) -> Iterator[Row]:
+    yield from rows
+
+
+def _escaped(value: object) -> object:
+    exact = _exact(value)
+    return plain(exact) if isinstance(exact, str) else exact
+
+
+def _require_own_names(columns: Sequence[str]) -> None:
+    """Raises SameNames."""
+    name, number = max(Counter(columns).items(), key=lambda item: item[1], default=("", 0))
+    if number > 1:
+        raise SameNames(
+            f"{number} columns are called {name}: give them different names with AS, or choose --format csv"
+        )
+
+
+def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
+    return {name: _finite(_exact(value)) for name, value in zip(columns, row, strict=True)}
+
+
+def _finite(value: object) -> object:
+    """The value with null for the numbers that JSON lacks: the infinities, and what is no number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return value
+
+
+def _exact(value: object) -> object:
+    """The value as a type that all formats have, without the loss of a digit."""
+    if value is None or isinstance(value, bool | float | str):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= LARGEST_EXACT else str(value)
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, list | tuple):
+        return [_exact(part) for part in value]
+    if isinstance(value, dict):
+        return {str(name): _exact(part) for name, part in value.items()}
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _of_one_type(values: list[object]) -> list[object]:
+    """The values of a column, as text where they are of several types."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} or len(kinds) <= 1:
+        return values
+    return [None if value is None else str(value) for value in values]
+
+
+def _words(value: object) -> str:
+    """A value in a table."""
+    if value is None:
+        return ""
+    return plain(f"{value:.6g}" if isinstance(value, float) else str(_exact(value)))
+
+
+def _is_number(text: str) -> bool:
+    return not text or text.removeprefix("-").replace(".", "", 1).replace("e+", "").replace("e-", "").isdigit()

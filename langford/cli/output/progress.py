@@ -1,0 +1,99 @@
+"""Progress while a command computes: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from langford.cli.output.display import duration, say
+from langford.loading import load
+
+if TYPE_CHECKING:
+    from langford.cli.output.bar import Bar
+
+LOG_SECONDS = 30.0
+
+
+class ProgressLine:
+    """The share of the work that is done and the time that remains, on standard error.
+
+    Attributes:
+        has_total: whether it is known how much there is to do.
+    """
+
+    def __init__(self, title: str, total_work: float | None = None, total_tasks: int = 0) -> None:
+        """
+        Args:
+            title: of what is shown.
+            total_work: work of all its tasks; None: :meth:`of` tells it.
+            total_tasks: how many there are.
+        """
+        self.has_total = total_work is not None
+        self._title, self._work, self._tasks = title, total_work or 0.0, total_tasks
+        self._bar: Bar | None = None
+        self._last_line = time.monotonic()
+
+    def of(self, total_tasks: int, total_work: float) -> None:
+        """Say how much there is to do."""
+        self._work, self._tasks, self.has_total = total_work, total_tasks, True
+
+    def update(self, tasks: int | None, work: float, work_here: float, seconds_here: float) -> None:
+        """Show how far the count is.
+
+        Args:
+            tasks: number of tasks that are done; None: not shown.
+            work: their work.
+            work_here: work that this run has done, from which the remaining time follows.
+            seconds_here: time that it took.
+        """
+        seconds_left = (self._work - work) * seconds_here / work_here if work_here else None
+        remaining = "starting" if seconds_left is None else f"about {duration(seconds_left)} left"
+        self._show(work, "" if tasks is None else f"{tasks:,}/{self._tasks:,} tasks", remaining)
+
+    def update_among_others(
+        self, tasks: int, work: float, tasks_here: int, work_here: float, seconds_left: float | None
+    ) -> None:
+        """Show how far a campaign is for which others work too.
+
+        Args:
+            tasks: number of its tasks that are done.
+            work: their work.
+            tasks_here: how many of them this run has done.
+            work_here: their work.
+            seconds_left: until it is done, if everybody goes on; None: unknown.
+        """
+        here = f"{tasks_here:,} of them here ({work_here / self._work if self._work else 0.0:.1%})"
+        remaining = "" if seconds_left is None else f"about {duration(seconds_left)} left"
+        self._show(work, f"{tasks:,}/{self._tasks:,} tasks, {here}", remaining)
+
+    def _show(self, work: float, done: str, remaining: str) -> None:
+        """Move the bar; without one print a line, if the last one is long ago."""
+        share = work / self._work if self._work else 1.0
+        if share > 1 - 1e-9:
+            remaining = ""  # shares of tasks add up to all of the work but for rounding
+        if self._bar is not None:
+            self._bar.update(share, done, remaining)
+        elif time.monotonic() - self._last_line > LOG_SECONDS:
+            self._last_line = time.monotonic()
+            words = ", ".join(filter(None, [f"{share:.1%} of the work", done, remaining]))
+            say(f"{self._title}: {words}")
+
+    def remark(self, message: str) -> None:
+        """Print a line, above the bar if there is one."""
+        if self._bar is not None:
+            self._bar.remark(message)
+        else:
+            say(message)
+
+    @contextmanager
+    def shown(self) -> Iterator[ProgressLine]:
+        """Show the bar while the block runs, if standard error is a terminal."""
+        if not sys.stderr.isatty():
+            yield self
+            return
+        with load("langford.cli.output.bar:Bar")(self._title) as self._bar:
+            yield self
+        self._bar = None
