@@ -6,17 +6,23 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import tests.inheritance  # noqa: F401  (before all others)
+import tests.support.inheritance  # noqa: F401  (before all others)
+from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
-from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
-from tests.preloaded import preloaded
+from tests.cluster.slurm_cluster import PROGRAMS, Cluster
+from tests.farm.farm import CAMPAIGN, Farm
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
+from tests.support.databases import fresh_database
+from tests.support.preloaded import preloaded
 
 # The same examples in every run: the tests of a change do not depend on chance.
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -25,9 +31,21 @@ settings.load_profile("langford")
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 LONGEST = [
-    *(f"tests/integration/test_{name}.py" for name in ("slurm", "soak", "belonging", "farm", "stalls", "words")),
-    "tests/unit/test_doctests.py",
+    *(
+        f"tests/{name}.py"
+        for name in (
+            "cluster/test_slurm_cluster",
+            "system/test_soak",
+            "farm/test_belonging",
+            "farm/test_farm",
+            "farm/test_hanging_workers",
+            "farm/test_words",
+            "library/test_doctests",
+        )
+    )
 ]
+WAITING = ("tests/cluster/", "tests/system/", "tests/farm/", "tests/cli/")
+"""Folders whose tests wait for other processes more than they compute."""
 unexpected_skips: list[str] = []
 
 
@@ -56,7 +74,7 @@ def _turn(item: pytest.Item) -> int:
     file = item.nodeid.partition("::")[0]
     if file in LONGEST:
         return LONGEST.index(file)
-    return len(LONGEST) + (not file.startswith("tests/integration/"))
+    return len(LONGEST) + (not file.startswith(WAITING))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -133,3 +151,46 @@ def python_on_ranks(tmp_path: Path) -> Mpirun:
         )
 
     return start
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(fresh_database(request.param, tmp_path), create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    """A farm for L(2,15)."""
+    made = Farm(tmp_path, CAMPAIGN)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing or os.geteuid():
+        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
+    # munged wants every folder above its socket to be nobody else's.
+    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    made = Cluster(folder, nodes=4)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ import pytest
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import CudaProgram, NoGpu
-from tests.device.programs import needs
+from tests.library.programs import needs
 
 
 @pytest.fixture(autouse=True, scope="session")

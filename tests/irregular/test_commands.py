@@ -24,7 +24,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
-from tests.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
 
 Call = Callable[..., tuple[int, str, str]]
 SEARCH = ("irregular", "bfs", "--mpi")

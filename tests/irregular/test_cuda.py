@@ -21,7 +21,7 @@ from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.source import FILES, source_of
 from langford.irregular.errors import NoCycle, TooWide
 from langford.irregular.howard import Howard
-from tests.device.programs import ARCHITECTURES, compile_only
+from tests.library.programs import ARCHITECTURES, compile_only
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 TYPES: list[dict[str, Any]] = [

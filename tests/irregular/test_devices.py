@@ -15,9 +15,9 @@ from langford.irregular.errors import BadArray, BadTree, BadWeights, NoInverse, 
 from langford.irregular.tree import broom, chain, random_tree, star
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
-from tests.device.programs import needs
 from tests.irregular.references import euler_tour, list_rank
 from tests.irregular.test_trees import expected, gamma
+from tests.library.programs import needs
 
 TREES = [chain(90), star(90), broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
 SHIM = Gpu(np, HostProgram)

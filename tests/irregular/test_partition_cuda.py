@@ -30,9 +30,9 @@ from langford.irregular.errors import BadRoot, TooLarge
 from langford.irregular.graph500 import levels_of
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
-from tests.command_line import Mpirun
-from tests.device.programs import needs
 from tests.irregular.ranks import ThreadRanks, on_threads
+from tests.library.programs import needs
+from tests.support.command_line import Mpirun
 
 INT, LONG = np.int32, np.int64
 SEARCH = ("irregular", "bfs", "--mpi", "--device", "cuda")

@@ -24,9 +24,9 @@ from langford.methods import METHODS
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 from langford.reference import published
-from tests.brute_force import arrangements
 from tests.irregular.references import unrolled
-from tests.unit.test_parity import LARGEST
+from tests.library.test_parity import LARGEST
+from tests.support.brute_force import arrangements
 
 PROBLEMS = [
     *(

@@ -1,0 +1,1 @@
+"""Tests of the command line, of its pages, and of what commands verify and report."""

@@ -1,0 +1,513 @@
+"""Bad input to every command: the exit code, one line that says what to change, no traceback, nothing changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from db import Export, Ledger
+from jobs.run.identity import Identity
+from langford.cli.main import COMMANDS, main
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation
+from tests.support.command_line import without_announcement
+
+DONE, EMPTY = "eight", "empty"
+HUGE = "9" * 5000
+
+# In the arguments {busy} is a port that something listens on, {free} one that nothing listens on.
+BAD_INPUT: list[tuple[str, str]] = [
+    # count
+    ("count", "how many colours"),
+    ("count 0", "at least 1"),
+    ("count -- -4", "at least 1"),
+    ("count nan", "not a valid integer"),
+    ("count 1000000000", "at most 4,096"),
+    ("count 99999999999999999999", "at most 4,096"),
+    ("count {huge}", "not a valid integer"),
+    ("count 70", "no method can count"),
+    ("count 4096", "at most 4,096"),
+    ("count 7 8", "unexpected extra argument"),
+    ("count 7 --variant lang", "Invalid value"),
+    ("count 7 --copies 1", "at least 2 cubes"),
+    ("count 7 --copies -3", "at least 2 cubes"),
+    ("count 7 --copies 1000000000000", "at most 4,096"),
+    ("count 9 --copies 3 --method godfrey", "use miller"),
+    ("count 9 --copies 3 --variant hooked-skolem", "pairs only"),
+    ("count 7 --cores 0", "not in the range"),
+    ("count 7 --cores 99999999", "not in the range"),
+    ("count 7 --device cuda", "GPU"),
+    ("count 7 --differences 1,2", "not both"),
+    ("count --differences 1,x", "separated by commas"),
+    ("count --differences 2,2", "distinct"),
+    ("count --differences 0,1", "at least 1"),
+    ("count --differences -1,1", "at least 1"),
+    ("count --differences ,", "at least one integer"),
+    ("count --differences 99999999999", "at least one integer"),
+    ("count --differences 1,2 --places 9", "not 9"),
+    ("count --differences 1,2 --places -4", "not -4"),
+    ("count --differences 1,2 --places 5 --empty 9", "within 1..5"),
+    ("count --differences 1,2 --places 6 --empty 3,3", "distinct"),
+    ("count 7 --places 14", "go with --differences"),
+    ("count 7 --nonsense", "No such option"),
+    ("count 32", "core years"),
+    ("count 8 --method polyphase --seed 0", "polyphase has no seed"),
+    ("count 8 --method miller --seed 7", "miller has no seed"),
+    ("count 8 --seed -1", "from 0 to 2147483647"),
+    ("count 8 --seed 2147483648", "from 0 to 2147483647"),
+    ("count 9 --copies 3 --seed 1", "no method with a seed can count"),
+    # estimate
+    ("estimate", "how many colours"),
+    ("estimate 0", "at least 1"),
+    ("estimate 65", "128 bits"),
+    ("estimate 1000000000", "at most 4,096"),
+    ("estimate 8 --walks 1", "not in the range"),
+    ("estimate 8 --walks 1000000000000", "not in the range"),
+    ("estimate 8 --seed -1", "not in the range"),
+    ("estimate 8 --seed 18446744073709551616", "not in the range"),
+    # list
+    ("list", "how many colours"),
+    ("list 0", "at least 1"),
+    ("list 100 --limit 1", "up to 128 places"),
+    ("list 1000000 --limit 1", "at most 4,096"),
+    ("list 8 --limit -1", "not in the range"),
+    ("list 8 --limit 99999999999999999999", "not in the range"),
+    ("list 8 --sample 0", "not in the range"),
+    ("list 8 --sample 2 --limit 3", "leave --limit out"),
+    ("list 9 --sample 1", "no arrangement to draw"),
+    ("list 100 --sample 1", "up to 128 places"),
+    # draw
+    ("draw", "how many colours"),
+    ("draw 0", "at least 1"),
+    ("draw 5", "no arrangement to draw"),
+    ("draw 200", "up to 128 places"),
+    ("draw 7 --out picture.gif", ".svg"),
+    ("draw 7 --out link.svg", "link.svg is a database"),
+    ("draw 7 --out folder", "is a directory"),
+    ("draw 7 --out no/such/picture.svg", "No such file"),
+    ("draw 3 --cubes 1,2,3,1,2,3", "no arrangement" ),
+    ("draw --cubes 1,-2", "one label per place"),
+    ("draw --cubes a,b", "separated by commas"),
+    ("draw --cubes ,", "at least one integer"),
+    # run
+    ("run", "Missing argument"),
+    ("run nobody", "no campaign 'nobody'"),
+    ("run nobody --ledger absent.db", "there is no ledger"),
+    ("run eight --depth 4", "leave the options of a new one out"),
+    ("run eight --name nine", "leave the options of a new one out"),
+    ("run eight --copies 3", "leave the options of a new one out"),
+    ("run eight --task-time 3", "leave it out"),
+    ("run eight --device cuda", "GPU"),
+    ("run ../eight", "no campaign '../eight'"),
+    ("run langford 8 --differences 1,2", "not both"),
+    ("run langford --differences 1,2", "not both"),
+    ("run --differences 1,x", "separated by commas"),
+    ("run --differences 1,2 --places 9", "not 9"),
+    ("run langford 8 --places 16", "go with --differences"),
+    ("run langford 0", "at least 1"),
+    ("run langford 1000000", "at most 4,096"),
+    ("run langford 8 --depth 7", "even depths"),
+    ("run langford 8 --depth -2", "even depths"),
+    ("run langford 8 --depth 99999999999", "even depths"),
+    ("run langford 8 --depth 4 --task-time 3", "leave --depth out"),
+    ("run langford 8 --task-time -1", "not negative"),
+    ("run langford 8 --task-time nan", "not negative"),
+    ("run langford 8 --time-limit soon", "HH:MM:SS"),
+    ("run langford 8 --time-limit -5", "not negative"),
+    ("run langford 8 --time-limit 1:-5", "not negative"),
+    ("run langford 8 --time-limit nan", "not negative"),
+    ("run langford 8 --time-limit inf", "not negative"),
+    ("run langford 8 --time-limit 1e400", "not negative"),
+    ("run langford 8 --time-limit 1:2:3:4", "HH:MM:SS"),
+    ("run langford 8 --time-limit 999999999", "ten years"),
+    ("run langford 8 --workers 0", "not in the range"),
+    ("run langford 8 --workers 99999", "not in the range"),
+    ("run langford 8 --device cuda", "GPU"),
+    ("run langford 9 --copies 3 --method polyphase", "use miller"),
+    ("run langford 8 --ledger no/such/folder.db", "create it first"),
+    ("run langford 8 --ledger oracle://x/y", "is no ledger"),
+    ("run langford 8 --ledger text", "ledger"),
+    ("run langford 8 --ledger :memory:", "is no ledger"),
+    ("run langford 8 --ledger sqlite://", "is no ledger"),
+    ("run langford 8 --ledger=", "is no ledger"),
+    ("run langford 8 --ledger folder", "ledger"),
+    ("run langford 7 --name eight --depth 4", "give this one another name"),
+    ("run langford 8 --method polyphase --seed 0", "polyphase has no seed"),
+    ("run langford 8 --method godfrey --depth 4 --seed 1", "godfrey has no seed"),
+    ("run langford 8 --seed -1", "from 0 to 2147483647"),
+    ("run langford 8 --name eight --depth 4 --seed 3", "give this one another name"),
+    ("run langford 8 --notify-url nonsense", "must begin with http"),
+    ("run langford 8 --notify-command absent-program", "there is no program"),
+    ("run langford 8 --stalled-after nan", "not negative"),
+    # create
+    ("create langford 0", "at least 1"),
+    ("create langford 1000000", "at most 4,096"),
+    ("create langford 8 --depth 5", "even depths"),
+    ("create langford 8 --replicate 2", "not in the range"),
+    ("create langford 8 --replicate nan", "no finite number"),
+    ("create langford 8 --replicate -0.5", "not in the range"),
+    ("create langford 31 --depth 30", "--yes"),
+    ("create langford 7 --name eight", "give this one another name"),
+    ("create langford 8 --method polyphase --seed 1", "polyphase has no seed"),
+    ("create langford 8 --seed 99999999999", "from 0 to 2147483647"),
+    ("create langford 8 --ledger no/such/folder.db", "create it first"),
+    # result
+    ("result nobody", "no campaign 'nobody'"),
+    ("result eight --ledger absent.db", "there is no ledger"),
+    ("result eight --ledger text", "ledger"),
+    ("result eight --allowed-signers text", "belongs to --from"),
+    ("result --from absent.gz", "no export"),
+    ("result --from text", "not an export"),
+    ("result --from folder", "not an export"),
+    ("result --from half.gz", "cut short"),
+    ("result --from eight.gz --allowed-signers absent", "does not exist"),
+    # verify
+    ("verify", "name a campaign"),
+    ("verify nobody", "no campaign 'nobody'"),
+    ("verify eight --sample 0", "at least 1"),
+    ("verify eight --sample 0%", "at least 1"),
+    ("verify eight --sample 101%", "at least 1"),
+    ("verify eight --sample -3", "at least 1"),
+    ("verify eight --sample nan", "at least 1"),
+    ("verify eight --sample many", "at least 1"),
+    ("verify eight --tasks 99", "is not one of"),
+    ("verify eight -- -1", "is not one of"),
+    ("verify eight --tasks 0 --sample 2", "not both"),
+    ("verify eight 0 --seed 2", "not both"),
+    ("verify eight --method godfrey", "langford count --method godfrey"),
+    ("verify eight --device cuda", "GPU"),
+    ("verify eight --sign text", "give --statement"),
+    ("verify eight --allowed-signers text", "belongs to --check"),
+    ("verify eight --statement /dev/stdout --sign key", "give the name of one, or leave --sign out"),
+    ("verify eight --statement pipe --sign key", "pipe is no file"),
+    ("verify eight --statement folder", "is a directory"),
+    ("verify eight --statement link", "link is a database"),
+    ("verify eight --statement no/such/folder/text", "No such file"),
+    ("verify eight --statement text.gz", "text.gz.sig"),
+    ("verify eight --check text", "leave the campaign"),
+    ("verify --check absent", "does not exist"),
+    ("verify --check text", "no statement"),
+    ("verify --check eight.gz", "no text"),
+    # confirm
+    ("confirm nobody", "no campaign 'nobody'"),
+    ("confirm eight --method polyphase", "which confirms nothing"),
+    ("confirm eight --method polyphase --seed 1", "polyphase has no seed"),
+    ("confirm eight --seed -1", "from 0 to 2147483647"),
+    ("confirm eight --method shifted --depth 3", "even depths"),
+    ("confirm eight --device cuda", "GPU"),
+    ("confirm eight --ledger absent.db", "there is no ledger"),
+    # retry, status, tasks
+    ("retry nobody", "no campaign 'nobody'"),
+    ("cancel nobody", "no campaign 'nobody'"),
+    ("rename nobody nine", "no campaign 'nobody'"),
+    ("rename eight empty", "has a campaign 'empty' already"),
+    ("rename eight ../nine", "cannot be called"),
+    ("rename eight -- --nine", "cannot be called"),
+    ("delete nobody --yes", "no campaign 'nobody'"),
+    ("delete eight", "give --yes"),
+    ("delete eight --yes --out text", "text exists"),
+    ("delete eight --yes --out folder", "folder exists"),
+    ("delete eight --yes --out no/such/eight.gz", "No such file"),
+    ("create --differences 2,2", "distinct"),
+    ("release nobody", "no campaign 'nobody'"),
+    ("release eight --worker absent", "no worker 'absent' holds tasks"),
+    ("recheck nobody 1", "no campaign 'nobody'"),
+    ("recheck eight", "say which results"),
+    ("recheck eight 99", "is not one of"),
+    ("recheck eight x", "separated by commas"),
+    ("recheck eight --kernel absent", "no such result"),
+    ("status nobody", "no campaign 'nobody'"),
+    ("status --watch --every 0", "0.1 seconds or more"),
+    ("status --watch --every 0:00", "0.1 seconds or more"),
+    ("status --watch --every 0.05", "0.1 seconds or more"),
+    ("status --watch --every -1", "not negative"),
+    ("status --watch --every soon", "HH:MM:SS"),
+    ("status --ledger absent.db", "there is no ledger"),
+    ("status --ledger text", "ledger"),
+    ("status --ledger /", "ledger"),
+    ("status --ledger sqlite:///langford.db?timeout=soon", "change what stands after its ?"),
+    ("status --ledger sqlite:///langford.db?check_same_thread=maybe", "no option but timeout"),
+    ("status --ledger sqlite:///langford.db?mode=ro", "give the name of its file"),
+    ("status --ledger sqlite:///file:langford.db?mode=memory&uri=true", "no option but timeout"),
+    ("status --ledger sqlite:///langford.db?1.db", "no option but timeout"),
+    ("status --ledger sqlite://host/langford.db", "is no ledger"),
+    ("status --ledger folder", "folder is no file: choose another one with --ledger"),
+    ("status --ledger pipe", "pipe is no file"),
+    ("run langford 7 --ledger /dev/null", "/dev/null is no file"),
+    ("status --ledger postgresql://127.0.0.1:{free}/records", "cannot"),
+    ("status --ledger postgresql://127.0.0.1:{free}/records?nonsense=1", 'invalid connection option "nonsense"'),
+    ("tasks nobody", "no campaign 'nobody'"),
+    # export, import
+    ("export eight --out /dev/stdout --sign key", "/dev/stdout is no file, and a signature stands beside a file"),
+    ("export eight --out pipe --sign key", "pipe is no file"),
+    ("export nobody", "no campaign 'nobody'"),
+    ("export eight --out no/such/part.gz", "No such file"),
+    ("export eight --out folder", "folder"),
+    ("export eight --out /", "Is a directory"),
+    ("export eight --out=", "Is a directory"),
+    ("export eight --out text/part.gz", "Not a directory"),
+    ("export eight --sign absent", "does not exist"),
+    ("export eight --sign text --out half.gz", "give a private ssh key"),
+    ("export eight --out langford.db", "is a database: give another name"),
+    ("export eight --out log", "is the log of a database"),
+    ("export eight --out key --sign key", "is a private key"),
+    ("export eight --out text.gz", "text.gz.sig"),
+    ("import absent.gz", "no export"),
+    ("import text", "not an export"),
+    ("import folder", "not an export"),
+    ("import half.gz", "cut short"),
+    # query, report
+    ("query events --ledger absent.db", "there is no ledger"),
+    ("query events --ledger text", "ledger"),
+    ("query --since 2h", "name a question"),
+    ("query throughput --worker w", "leave it out"),
+    ("query hosts --state done", "leave it out"),
+    ("query devices --since 2h", "leave it out"),
+    ("query events --since soon", "HH:MM:SS"),
+    ("query events --since 2026-13-01", "write a date"),
+    ("query events --since 99999-01-01", "write a date"),
+    ("query events --since -5", "write a date"),
+    ("query events --since 0001-01-01T00:00:00+23:00", "write a date"),
+    ("query events --campaign nobody", "no campaign 'nobody' in langford.db; it has empty, eight"),
+    ("query events --limit -1", "not in the range"),
+    ("query events --limit 99999999999", "not in the range"),
+    ("query events --seconds 0", "not in the range"),
+    ("query events --seconds nan", "no finite number"),
+    ("query events --format csv --json", "leave it out"),
+    ("query events --out folder", "is a directory"),
+    ("query events --out no/such/events.csv", "No such file"),
+    ("query events --out langford.db", "is a database"),
+    ("query events --sql SELECT", "a question of its own"),
+    ("query --limit 3 --sql SELECT", "a question of its own"),
+    ("query --sql nonsense", "changes nothing"),
+    ("query --sql VACUUM", "changes nothing"),
+    ("query --json --sql SELECT/**/1/**/a,2/**/a", "2 columns are called a"),
+    ("query --sql SELECT/**/exact_sum(name)FROM/**/campaign", "in decimal text, and met 'e"),
+    ("query --sql {huge}", "changes nothing"),
+    ("query --sql SELECT/**/1;DROP/**/TABLE/**/task", "changes nothing"),
+    ("report", "one of them"),
+    ("report nobody", "no campaign 'nobody'"),
+    ("report eight --ledger absent.db", "there is no ledger"),
+    ("report eight --from eight.gz", "one of them"),
+    ("report --from absent.gz", "no export"),
+    ("report --from text", "not an export"),
+    ("report --from half.gz", "cut short"),
+    ("report eight --out report.txt", ".html or .pdf"),
+    ("report eight --out folder", ".html or .pdf"),
+    ("report eight --out no/such/report.html", "No such file"),
+    ("report eight --out first.html --out link.html", "link.html is a database"),
+    ("report eight --figures text", "File exists"),
+    ("report eight --figures no/such/figures", "No such file"),
+    # ledger
+    ("ledger", "Usage"),
+    ("ledger copy absent.db other.db", "there is no ledger"),
+    ("ledger copy langford.db no/such/other.db", "create it first"),
+    ("ledger copy langford.db langford.db", "has campaigns"),
+    ("ledger copy langford.db /dev/null", "/dev/null is no file"),
+    ("ledger copy langford.db pipe", "pipe is no file"),
+    ("ledger upgrade absent.db", "there is no ledger"),
+    ("ledger upgrade text", "ledger"),
+    ("ledger nonsense", "No such command"),
+    # token, serve
+    ("token nobody", "no campaign 'nobody'"),
+    ("token eight --days 0", "not in the range"),
+    ("token eight --days nan", "no finite number"),
+    ("token eight --revoke 1 --list", "not both"),
+    ("token eight --list --role admin", "--role is for a new token"),
+    ("token eight --list --days 3", "--days is for a new token"),
+    ("token eight --revoke all --label x", "--label is for a new token"),
+    ("token eight --revoke 1 --out x", "--out is for a new token"),
+    ("serve nobody", "no campaign 'nobody'"),
+    ("serve eight --port 0", "not in the range"),
+    ("serve eight --port 65536", "not in the range"),
+    ("serve eight --port -1", "not in the range"),
+    ("serve eight --port {busy}", "cannot listen"),
+    ("serve eight --host 0.0.0.0", "--certificate"),
+    ("serve eight --host 192.0.2.1 --insecure --port {free}", "cannot listen"),
+    ("serve eight --certificate absent", "does not exist"),
+    ("serve eight --certificate folder", "is a directory"),
+    ("serve eight --certificate text", "cannot use the certificate"),
+    ("serve eight --certificate text --key text", "cannot use the certificate"),
+    ("serve eight --key text", "give both"),
+    ("serve eight --replicate nan", "no finite number"),
+    ("serve eight --notify-url nonsense", "must begin with http"),
+    ("serve eight --notify-url ftp://host/x", "must begin with http"),
+    ("serve eight --notify-url http://host:port/x", "cannot read the URL"),
+    ("serve eight --notify-command absent-program", "there is no program"),
+    ("serve eight --notify-command '", "close its quotes"),
+    ("serve eight --notify-command ''", "there is no program"),
+    ("serve eight --stalled-after soon", "HH:MM:SS"),
+    ("serve eight --stalled-after -1", "not negative"),
+    # work
+    ("work nonsense", "is not the address"),
+    ("work ftp://host/eight", "is not the address"),
+    ("work http://host", "is not the address"),
+    ("work http://host/a/b", "is not the address"),
+    ("work http://host:port/eight", "is no address"),
+    ("work http://host:99999/eight", "is no address"),
+    ("work http://[::1/eight", "is no address"),
+    ("work http://höst/eight", "is no address"),
+    ("work http://127.0.0.1:{free}/eight --token-file absent", "does not exist"),
+    ("work https://127.0.0.1:{free}/eight --certificate text", "is no certificate"),
+    ("work https://127.0.0.1:{free}/eight --certificate folder", "is a directory"),
+    ("work http://127.0.0.1:{free}/eight --outbox text/outbox", "Not a directory"),
+    ("work http://127.0.0.1:{free}/eight --lease 0", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --lease nan", "no finite number"),
+    ("work http://127.0.0.1:{free}/eight --lease inf", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --time-limit -1", "not negative"),
+    ("work http://127.0.0.1:{free}/eight --workers 0", "not in the range"),
+    ("work http://127.0.0.1:{free}/eight --device cuda", "GPU"),
+    # slurm
+    ("slurm", "Usage"),
+    ("slurm submit eight", "Missing option '--time'"),
+    ("slurm submit eight --time 20:00", "is a SQLite file"),
+    ("slurm submit eight --time 20:00 --dry-run", "is a SQLite file"),
+    ("slurm keep eight --time 20:00", "is a SQLite file"),
+    ("slurm keep eight --time 20:00 --notify-url nonsense", "must begin with http"),
+    ("slurm keep eight --time 20:00 --server https://host --notify-url https://a/b", "langford serve"),
+    ("slurm submit eight --time 5 --server https://host", "leaves no time"),
+    ("slurm submit eight --time -5", "not negative"),
+    ("slurm submit eight --time 20:00 --max-queued 0", "not in the range"),
+    ("slurm submit eight --time 20:00 --server nonsense", "is not the address"),
+    ("slurm submit eight --time 20:00 --cpus 0", "not in the range"),
+    ("slurm reserve --nodes 0 --time 20:00 langford 8", "not in the range"),
+    ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),
+    ("slurm reserve --time 20:00 --sbatch=--job-name=x --dry-run langford 8", "give --name NAME"),
+    ("slurm submit eight --time 20:00 --server https://host --sbatch=--job-name=x", "leave it out"),
+    ("slurm keep eight --time 20:00 --server https://host --sbatch -Jx", "leave it out"),
+    ("slurm keep eight --time 20:00 --server https://host --sbatch -a0-3", "give --max-queued"),
+    ("slurm keep eight --time 20:00 --server http://127.0.0.1:{free} --dry-run", "start it with `langford serve`"),
+    # tune, mpi, doctor
+    ("irregular tree langford 0", "at least 1"),
+    ("irregular tree langford 99", "128 bits"),
+    ("irregular cycle missing", "does not exist"),
+    ("irregular farm nothing --task-seconds 1", "nothing"),
+    ("irregular bfs --scale 46", "bytes"),
+    ("tune miller --n 0", "at least 1"),
+    ("tune miller --n 1000000000", "at most 4,096"),
+    ("tune miller --n 8 --repeat 0", "not in the range"),
+    ("tune miller --n 8 --out text", "is a file"),
+    ("tune godfrey --n 9 --copies 3", "use miller"),
+    ("tune choice --n 9 --copies 3", "nothing to choose"),
+    ("mpi langford 8 --time-limit nan", "not negative"),
+    ("doctor extra", "unexpected extra argument"),
+    ("nonsense", "No such command"),
+    ("--nonsense", "No such option"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program ended."""
+
+    code: int
+    output: str
+    errors: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder: a ledger with a campaign that is done and one that is not, an export, and other files."""
+    made = tmp_path_factory.mktemp("folder")
+    key = PlanKey(Problem.langford(8), "polyphase", 4)
+    plan = plan_of(key)
+    with Ledger(str(made / "langford.db"), create=True) as ledger:
+        ledger.create_campaign(EMPTY, key, plan.work.tolist())
+        results = tuple(Evaluation(plan.evaluate(index), 0.1, "{}") for index in plan.tasks)
+        export = Export(DONE, key, len(plan.tasks), results)
+        me = Identity.fresh()
+        ledger.take(export, plan, me.worker_id, me.host, me.process)
+        content = export.to_bytes()
+    (made / "eight.gz").write_bytes(content)
+    (made / "half.gz").write_bytes(content[:-9])
+    (made / "text").write_text("a text\n")
+    (made / "folder").mkdir()
+    (made / "folder" / "kept").touch()
+    (made / "text.gz.sig").mkdir()
+    (made / "log").write_bytes(bytes.fromhex("377f0682") + bytes(28))
+    (made / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    for ending in ("", ".html", ".svg"):
+        (made / f"link{ending}").symlink_to("langford.db")
+    os.mkfifo(made / "pipe")
+    return made
+
+
+@pytest.fixture(scope="module")
+def ports() -> Iterator[dict[str, str]]:
+    """A port that something listens on, and one that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        with socket.create_server(("127.0.0.1", 0)) as closing:
+            free = closing.getsockname()[1]
+        yield {"busy": str(busy.getsockname()[1]), "free": str(free), "huge": HUGE}
+
+
+@pytest.fixture
+def program(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Callable[[list[str]], Outcome]]:
+    """The program, started in this process with the folder as its working folder."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("LANGFORD_TOKEN", "token")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "folder"))
+    monkeypatch.delenv("LANGFORD_LEDGER", raising=False)
+    names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")]
+    handlers = {name: signal.getsignal(name) for name in names}
+
+    def call(arguments: list[str]) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["langford", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output, errors = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Outcome(ended.value.code, output, without_announcement(errors))
+
+    yield call
+    for name, handler in handlers.items():
+        signal.signal(name, handler)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What a folder holds."""
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "folder"
+        for file in sorted(folder.rglob("*"))
+        if not file.name.endswith(("-wal", "-shm"))
+    }
+
+
+@pytest.mark.parametrize(("arguments", "says"), BAD_INPUT, ids=[arguments[:60] for arguments, _ in BAD_INPUT])
+def test_bad_input_changes_nothing_and_says_what_to_change(
+    program: Callable[[list[str]], Outcome], folder: Path, ports: dict[str, str], arguments: str, says: str
+) -> None:
+    before = digests(folder)
+    outcome = program([word.format(**ports) for word in arguments.split()])
+    assert outcome.code == 2, outcome
+    assert says in outcome.errors, outcome.errors
+    assert "Traceback" not in outcome.errors
+    assert not outcome.output
+    if says != "Usage":
+        assert len(outcome.errors.splitlines()) == 1, outcome.errors
+        assert outcome.errors.startswith("langford: ")
+    assert digests(folder) == before
+
+
+def test_the_table_covers_every_command() -> None:
+    assert len(BAD_INPUT) >= 150
+    assert {arguments.split()[0] for arguments, _ in BAD_INPUT} >= set(COMMANDS)
+
+
+def test_what_is_not_done_yet_exits_3(program: Callable[[list[str]], Outcome], folder: Path) -> None:
+    before = digests(folder)
+    for arguments in (["result", EMPTY], ["verify", EMPTY], ["verify", EMPTY, "0"], ["confirm", EMPTY]):
+        outcome = program(arguments)
+        assert (outcome.code, len(outcome.errors.splitlines())) == (3, 1), outcome
+    assert digests(folder) == before

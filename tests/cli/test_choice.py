@@ -1,0 +1,153 @@
+"""Which method counts a problem: by measured speed where there is one, else by rule; and what tune measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import langford as library
+from jobs.tuning import choice as measurement
+from jobs.tuning.choice import NothingToChoose, choices, projected
+from langford import counting
+from langford.devices import CPU, Device
+from langford.errors import MethodDoesNotApply
+from langford.methods import METHODS, candidates, default_method, fastest_method
+from langford.methods.choice import keep
+from langford.problem import Problem
+from langford.profile import BadProfile, profile_file, save_settings
+from tests.support.command_line import ENVIRONMENT, Run
+
+POLYPHASE_FASTER, SHIFTED_FASTER = {"polyphase": 1.0, "shifted": 2.0}, {"polyphase": 3.0, "shifted": 2.0}
+
+
+@pytest.fixture(autouse=True)
+def own_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGFORD_PROFILE", str(tmp_path / "profile.json"))
+    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_PROFILE", str(tmp_path / "profile.json"))
+
+
+def chosen(problem: Problem, device: Device = CPU) -> str:
+    return fastest_method(problem, device).method.name
+
+
+def test_without_a_measurement_a_rule_chooses() -> None:
+    first = METHODS["shifted"].speeds.fastest_from["cpu"]
+    assert [chosen(Problem.langford(n)) for n in (4, first - 1, first, 28, 32)] == ["polyphase"] * 2 + [
+        "shifted"
+    ] * 3
+    assert chosen(Problem.langford(12, 3)) == "miller"
+    assert chosen(Problem.from_differences(range(1, 2 * first, 2))) == "shifted"
+    assert fastest_method(Problem.langford(28), CPU).reason.startswith("by rule")
+    assert not fastest_method(Problem.langford(12, 3), CPU).reason
+
+
+def test_a_device_without_a_kernel_of_a_method_leaves_it_out() -> None:
+    for kind in ("cpu", "cuda"):
+        for problem in (Problem.langford(8), Problem.langford(28)):
+            assert all(kind in method.evaluators for method in candidates(problem, kind))
+    assert {method.name for method in candidates(Problem.langford(28), "cpu")} == {"polyphase", "shifted"}
+
+
+def test_a_seed_asks_for_a_method_that_has_one() -> None:
+    assert fastest_method(Problem.langford(8), CPU, seeded=True).method.name == "shifted"
+    assert default_method(Problem.langford(8), seeded=True).name == "shifted"
+    with pytest.raises(MethodDoesNotApply, match="no method with a seed can count"):
+        default_method(Problem.langford(9, 3), seeded=True)
+
+
+def test_what_was_measured_for_the_problem_decides() -> None:
+    small, large = Problem.langford(11), Problem.langford(28)
+    keep(small, CPU, SHIFTED_FASTER)
+    keep(large, CPU, POLYPHASE_FASTER)
+    assert (chosen(small), chosen(large)) == ("shifted", "polyphase")
+    assert "polyphase 1 s, shifted 2 s" in fastest_method(large, CPU).reason
+    keep(large, CPU, SHIFTED_FASTER)
+    assert (chosen(small), chosen(large)) == ("shifted", "shifted")
+
+
+def test_neighbours_of_the_same_kind_decide_as_far_as_they_can() -> None:
+    keep(Problem.langford(15), CPU, SHIFTED_FASTER)
+    assert [chosen(Problem.langford(n)) for n in (14, 16, 24)] == ["polyphase", "shifted", "shifted"]
+    assert "for 15 colours" in fastest_method(Problem.langford(16), CPU).reason
+    keep(Problem.langford(24), CPU, POLYPHASE_FASTER)
+    # The nearest one that says something.
+    assert [chosen(Problem.langford(n)) for n in (16, 23, 27)] == ["shifted", "polyphase", "shifted"]
+    keep(Problem.skolem(24), CPU, POLYPHASE_FASTER)
+    assert [chosen(Problem.skolem(n)) for n in (21, 25)] == ["polyphase", "shifted"]
+    keep(Problem.from_differences([1, 3, 5]), CPU, SHIFTED_FASTER)
+    assert chosen(Problem.from_differences([1, 3, 5, 7])) == "polyphase"
+
+
+def test_half_a_measurement_decides_nothing() -> None:
+    keep(Problem.langford(8), CPU, {"shifted": 1.0})
+    keep(Problem.langford(24), CPU, {"godfrey": 1.0, "polyphase": 2.0})
+    assert (chosen(Problem.langford(8)), chosen(Problem.langford(24))) == ("polyphase", "shifted")
+
+
+def test_a_damaged_measurement_is_refused() -> None:
+    save_settings(CPU.name, "choice", {"langford-8": "fast"})
+    with pytest.raises(BadProfile, match="langford tune choice"):
+        fastest_method(Problem.langford(8), CPU)
+
+
+def test_the_library_counts_by_the_measured_method_but_plans_alike_everywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep(Problem.langford(8), CPU, SHIFTED_FASTER)
+    evaluated = []
+    monkeypatch.setattr(counting, "count_tasks", lambda plan, *_: evaluated.append(plan.key) or _counted(plan))
+    assert library.count(8) == 150
+    assert [key.method for key in evaluated] == ["shifted"]
+    assert library.plan(8).key.method == "polyphase"
+
+
+def _counted(plan: library.Plan) -> tuple[library.Count, float]:
+    return library.merge(plan, [plan.evaluate(index) for index in plan.tasks]), 0.0
+
+
+# -- langford tune choice ---------------------------------------------------------------------
+
+
+def test_tune_measures_what_count_and_run_then_choose(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
+    tuned = langford("tune", "choice", "--n", "11", "--repeat", "1", "--json")
+    assert tuned.returncode == 0, tuned.stderr
+    [experiment] = json.loads(tuned.stdout)
+    seconds = {curve["label"]: curve["trials"][0]["seconds"] for curve in experiment["curves"]}
+    assert set(seconds) == {"polyphase", "shifted"}
+    assert json.loads(profile_file().read_text())["cpu"]["choice"] == {"langford-11": seconds}
+    fastest = min(seconds, key=seconds.__getitem__)
+    counted = json.loads(langford("count", "11", "--json").stdout)
+    assert counted["method"] == fastest
+    assert counted["chosen"].startswith("measured on this machine")
+    # The other one is the faster now: a campaign that was begun goes on as it was.
+    ran = langford("run", "langford", "11", "--json")
+    other = {"polyphase": "shifted", "shifted": "polyphase"}[fastest]
+    assert "measured on this machine" in ran.stderr
+    keep(Problem.langford(11), CPU, {fastest: 2.0, other: 1.0})
+    assert langford("run", "langford", "11", "--json").stdout == ran.stdout
+    assert json.loads(langford("count", "11", "--json").stdout)["method"] == other
+    by_name = json.loads(langford("count", "11", "--method", fastest, "--json").stdout)
+    assert (by_name["method"], by_name["chosen"]) == (fastest, None)
+    assert f"chosen    {other}, measured on this machine: " in langford("count", "11").stdout
+
+
+def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "ENOUGH_SECONDS", 0.001)
+    [(kind, experiment)] = choices(Problem.hooked_skolem(10), 1, save=False)
+    assert (kind, experiment.best.settings["method"]) in {("cpu", "polyphase"), ("cpu", "shifted")}
+    assert not profile_file().exists()
+    with pytest.raises(NothingToChoose):
+        list(choices(Problem.langford(9, 3), 1))
+
+
+def test_projections_are_of_the_right_order() -> None:
+    """The projection of a whole count from some tasks, and the count itself, by the clock of the same core."""
+    problem = Problem.langford(14)
+    for method in candidates(problem, "cpu"):
+        plan = method.plan(problem, 4)
+        expected = projected(problem, method, CPU, 3)
+        took = sum(measurement.seconds_of(plan, task, CPU) for task in plan.tasks)
+        assert took / 4 < expected < took * 4

@@ -1,0 +1,429 @@
+"""The command line as a user meets it: answers, JSON, bad input, exit codes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from db import Delivery, Export, Ledger
+from db.errors import BadExport
+from jobs.run.evaluation import evaluate
+from jobs.tuning import forecast
+from langford.cli.main import cli
+from langford.methods import METHODS
+from langford.problem import Problem
+from langford.result import Evaluation
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+
+
+def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
+    done = langford("count", "12")
+    assert done.returncode == 0
+    assert done.stdout.startswith("L(2,12) = 108,144\n")
+    for piece in ("polyphase", "zero bits", "residues", "A014552"):
+        assert piece in done.stdout
+
+
+def test_kernels_are_compiled_once(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def cached() -> dict[Path, int]:
+        return {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
+
+    for method in ("polyphase", "godfrey", "miller"):
+        command = [*COMMAND, "count", "8", "--method", method]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        compiled = cached()
+        assert compiled
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        assert cached() == compiled
+
+
+RACE = """
+import sys, time
+from contextlib import nullcontext
+from pathlib import Path
+from numba.core.caching import IndexDataCacheFile
+from langford.kernels.cpu import compiled
+
+write_index, write_data = IndexDataCacheFile._save_index, IndexDataCacheFile._save_data
+folder, is_first = Path({folder!r}), "15" in sys.orig_argv
+mine, others = (folder / "first", folder / "second")[:: 1 if is_first else -1]
+
+def index_late(self, overloads):
+    if "gray_sum" in self._index_path:
+        mine.touch()
+        deadline = time.monotonic() + 3
+        while not others.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3 * is_first)
+    write_index(self, overloads)
+
+def data_late(self, name, data):
+    time.sleep(0.6 * ("gray_sum" in self._index_path and not is_first))
+    write_data(self, name, data)
+
+IndexDataCacheFile._save_index, IndexDataCacheFile._save_data = index_late, data_late
+compiled.compiled_once = lambda *kernel: nullcontext()  # which keeps most kernels from such a race
+"""
+
+
+def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) -> None:
+    """numba reads its index of shapes, extends and writes it, then writes the shape's code.
+
+    Without a lock one shape's code is loaded for another: here when the first process is the last one to write the
+    index, and the second one the last to write the code.
+    """
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    racing = planted(tmp_path / "planted", RACE.format(folder=str(tmp_path)))
+    counts = {"3": "1", "15": "39809640"}  # the code for small sums is wrong for large ones
+    for variables in (racing, {}):
+        processes = {
+            n: subprocess.Popen(
+                [*COMMAND, "count", n, "--method", "godfrey", "--json"], env=environment | variables, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )
+            for n in counts
+        }  # fmt: skip
+        for n, process in processes.items():
+            out, errors = process.communicate(timeout=240)
+            assert process.returncode == 0, errors
+            assert json.loads(out)["count"] == counts[n]
+    assert (tmp_path / "first").exists()
+    assert (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["11"], "17792"),
+        (["12", "--method", "godfrey"], "108144"),
+        (["11", "--method", "miller"], "17792"),
+        (["8", "--method", "regular"], "150"),
+        (["9", "--variant", "skolem"], "1328"),
+        (["10", "--variant", "hooked-skolem"], "12808"),
+        (["10", "--copies", "3"], "5"),
+        (["9", "--copies", "3", "--variant", "skolem"], "9"),
+        (["9"], "0"),
+        (["--differences", "1,3,5"], "1"),
+        (["--differences", "1,2", "--places", "5", "--empty", "4"], "1"),
+    ],
+)
+def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
+    done = langford("count", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["count"] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["count", "0"], "n must be at least 1"),
+        (["count", "-4"], "No such option"),
+        (["count"], "how many colours"),
+        (["count", "7", "--variant", "lang"], "Invalid value"),
+        (["count", "9", "--copies", "3", "--method", "godfrey"], "use miller"),
+        (["count", "7", "--differences", "1,2"], "not both"),
+        (["count", "--differences", "1,x"], "separated by commas"),
+        (["count", "--differences", "2,2"], "distinct"),
+        (["count", "7", "--places", "9"], "go with --differences"),
+        (["count", "70"], "no method can count"),
+        (["run", "langford", "0"], "at least 1"),
+        (["run", "langford", "8", "--depth", "7"], "even depths"),
+        (["run", "nonsense", "8"], "Invalid value"),
+        (["run", "langford", "8", "--time-limit", "soon"], "HH:MM:SS"),
+        (["run", "langford", "8", "--ledger", "no/such/folder.db"], "create it first"),
+        (["run", "langford", "8", "--ledger", "oracle://x/y"], "is no ledger"),
+        (["status"], "there is no ledger"),
+        (["draw", "7", "--out", "picture.gif"], ".svg"),
+        (["draw", "3", "--cubes", "1,2,3,1,2,3"], "no arrangement"),
+        (["draw", "5"], "no arrangement to draw"),
+        (["estimate", "65"], "128 bits"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(langford: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = langford(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_counts_that_take_years_are_refused_politely(langford: Run) -> None:
+    done = langford("count", "32")
+    assert done.returncode == 2
+    assert "core years" in done.stderr
+    assert "langford estimate 32" in done.stderr
+
+
+def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
+    done = CliRunner().invoke(cli, ["count", "8", "--cores", "2"])
+    assert done.exit_code == 0
+    assert "L(2,8) by polyphase: about 2.8 hours on 2 cores" in done.stderr
+    assert "langford run" in done.stderr
+    assert "L(2,8) = 150" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("method", "n"), [("polyphase", 19), ("shifted", 19), ("godfrey", 15), ("miller", 14), ("regular", 11)]
+)
+def test_forecasts_are_of_the_right_order(monkeypatch: pytest.MonkeyPatch, method: str, n: int) -> None:
+    # The forecast and the tasks are measured one after the other: not by a clock that runs on while other
+    # processes have the cores.
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
+    problem = Problem.langford(n)
+    expected = forecast.core_seconds(problem, METHODS[method])
+    plan = METHODS[method].plan(problem, METHODS[method].suggested_depth(problem))
+    sample, work = plan.tasks[:: -(-len(plan.tasks) // 4)], plan.work
+    true = sum(evaluate(plan, task).seconds for task in sample) * work.sum() / work[list(sample)].sum()
+    assert true / 5 < expected < true * 5
+
+
+def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
+    run = langford("run", "langford", "12", "--depth", "12")
+    assert run.returncode == 0, run.stderr
+    assert "L(2,12) = 108,144" in run.stdout
+    name = "langford-12-polyphase-12"
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["campaign"] == name
+    nothing_left = {"leased": 0, "ready": 0, "set_aside": 0, "recheck": 0}
+    assert status["tasks"] == {"total": 55, "done": 55, **nothing_left}
+    assert status["attempts"] == {"done": 55}
+    assert status["work"] == {"total": 1, "done": 1, **nothing_left}
+    assert (status["count"], status["agrees"]) == ("108144", True)
+    tasks = json.loads(langford("tasks", name, "--json").stdout)
+    assert [task["index"] for task in tasks] == list(range(55))
+    result = json.loads(langford("result", name, "--json").stdout)
+    assert result["count"] == "108144"
+    assert sum(int(task["value"]) for task in tasks) % int(result["arrangements"]) == 0
+    for view in (["status"], ["tasks", name, "--state", "done"], ["result", name]):
+        assert langford(*view).returncode == 0
+    again = langford("run", "langford", "12", "--depth", "12")
+    assert again.stdout == run.stdout
+
+
+@pytest.mark.parametrize("width", ["20", "40", "60", ""])
+def test_a_narrow_list_of_tasks_loses_columns_and_never_a_part(
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    assert langford("run", "langford", "12", "--depth", "12", "--name", "mine").returncode == 0
+    monkeypatch.chdir(tmp_path)
+    whole = {task["value"] for task in json.loads(langford("tasks", "mine", "--json").stdout)}
+    done = CliRunner().invoke(cli, ["tasks", "mine"], env={"COLUMNS": width})
+    head, *rows = done.stdout.splitlines()
+    assert [row.split()[:2] for row in rows] == [[str(index), "done"] for index in range(55)]
+    assert all(len(line) <= int(width or 1000) for line in [head, *rows])
+    assert ("work" in head) == (width in ("60", ""))
+    assert "partial result" not in head or {row.split()[-1] for row in rows} == whole
+
+
+def test_two_campaigns_cannot_share_a_name(langford: Run) -> None:
+    assert langford("run", "langford", "7", "--name", "mine").returncode == 0
+    other = langford("run", "langford", "8", "--name", "mine")
+    assert other.returncode == 2
+    assert "give this one another name" in other.stderr
+    assert langford("result", "mine").returncode == 0
+
+
+def test_unknown_campaigns_are_told_apart(langford: Run) -> None:
+    langford("run", "langford", "7", "--name", "mine")
+    for command in (["result", "yours"], ["tasks", "yours"], ["status", "yours"], ["retry", "yours"]):
+        done = langford(*command)
+        assert (done.returncode, "it has mine" in done.stderr) == (2, True)
+
+
+def test_an_incomplete_campaign_has_no_result(langford: Run) -> None:
+    run = langford("run", "langford", "16", "--depth", "16", "--name", "part", "--time-limit", "0")
+    assert run.returncode == 3
+    assert "666 of 666 tasks are left" in run.stderr
+    result = langford("result", "part")
+    assert result.returncode == 3
+    assert "have no result yet" in result.stderr
+
+
+def test_a_changed_result_is_caught_by_its_residue(langford: Run, tmp_path: Path) -> None:
+    langford("run", "langford", "8", "--name", "eight")
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE result SET value = value || '0' WHERE value != '0'")
+    result = langford("result", "eight")
+    assert result.returncode == 4
+    assert "residue" in result.stderr
+
+
+def test_verify_recomputes_tasks(langford: Run, tmp_path: Path) -> None:
+    langford("run", "langford", "12", "--depth", "12", "--name", "twelve")
+    sample = langford("verify", "twelve", "--sample", "4", "--seed", "1")
+    assert sample.returncode == 0, sample.stderr
+    lines = [line for line in sample.stdout.splitlines() if line.startswith("task")]
+    assert [line.split()[-1] for line in lines] == ["agrees"] * 4
+    assert "4 of 55 tasks" in sample.stdout
+    assert "seed 1" in sample.stdout
+    assert f"with probability {4 / 55:.3g}" in sample.stdout
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE result SET value = '2048' WHERE task_index = 7")
+    wrong = langford("verify", "twelve", "6", "7")
+    assert (wrong.returncode, wrong.stdout.count("differs")) == (4, 1)
+    outside = langford("verify", "twelve", "3", "55")
+    assert (outside.returncode, outside.stdout) == (2, "")
+    assert "task 55 is not one of the 55 tasks (0..54)" in outside.stderr
+
+
+def test_list_draw_and_estimate(langford: Run, tmp_path: Path) -> None:
+    assert len(langford("list", "7").stdout.splitlines()) == 26
+    assert langford("list", "8", "--count").stdout == "150\n"
+    assert langford("list", "8", "--limit", "2").stdout.splitlines()[0] == "1 3 1 6 7 3 8 5 2 4 6 2 7 5 4 8"
+    sample = langford("list", "20", "--sample", "2", "--seed", "1", "--json")
+    assert len(json.loads(sample.stdout)) == 2
+    assert "not uniform" in sample.stderr
+    assert "┌" in langford("draw", "7", "--seed", "1").stdout
+    assert langford("draw", "7", "--out", "seven.svg").returncode == 0
+    assert (tmp_path / "seven.svg").stat().st_size > 1000
+    estimate = json.loads(langford("estimate", "31", "--json").stdout)
+    assert abs(estimate["estimate"] - 5.86e24) < 5 * estimate["standard_error"] + 0.03e24
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("5", "the exact value is 0"),
+        ("11 --copies 3 --walks 10", "exact value is 0"),
+        ("40 --walks 2", "more --walks"),
+    ],
+)
+def test_walks_that_find_nothing_are_no_estimate(langford: Run, arguments: str, why: str) -> None:
+    done = langford("estimate", *arguments.split())
+    assert done.returncode == 0
+    assert "no estimate, since no walk found an arrangement" in done.stdout
+    assert why in done.stdout
+    assert "inf" not in done.stdout
+    document = json.loads(langford("estimate", *arguments.split(), "--json").stdout, parse_constant=pytest.fail)
+    assert (document["estimate"], document["standard_error"], document["fruitful"]) == (0, None, 0)
+
+
+def test_every_command_explains_itself(langford: Run) -> None:
+    listing = langford("--help").stdout
+    for command in ("count", "run", "status", "result", "tasks", "verify", "retry", "list", "draw", "estimate"):
+        assert f"\n  {command}" in listing
+        assert langford(command, "--help").returncode == 0
+
+
+def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> None:
+    created = langford("create", "langford", "12", "--depth", "8", "--replicate", "0.3")
+    assert created.returncode == 0, created.stderr
+    name, again = "langford-12-polyphase-8", ["run", "langford", "12", "--depth", "8", "--json"]
+    for _ in range(2):  # on one host alone it waits
+        first = langford(*again)
+        assert (first.returncode, first.stdout) == (3, "")
+        assert "drawn results replicated by independent voters" in first.stderr
+        [waiting] = json.loads(langford("status", "--json").stdout)
+        drawn = waiting["checked"]["drawn"]
+        assert 0 < waiting["tasks"]["recheck"] == drawn
+    unconfirmed = json.loads(langford("result", name, "--unconfirmed", "--json").stdout)
+    assert (unconfirmed["count"], unconfirmed["replicated"]) == ("108144", 0)
+    assert f"NOT CONFIRMED: 0 of {drawn}" in langford("result", name, "--unconfirmed").stdout
+    assert json.loads(langford(*again, host="elsewhere").stdout)["count"] == "108144"
+    [checked] = json.loads(langford("status", name, "--json").stdout)
+    assert (checked["tasks"]["recheck"], checked["checked"]["confirmed"]) == (0, drawn)
+    assert checked["checked"]["replicated"] == checked["checked"]["drawn"] == drawn
+    assert json.loads(langford("result", name, "--json").stdout)["replicated"] == drawn
+    assert checked["tasks"] == {**waiting["tasks"], "recheck": 0}
+
+
+# -- campaigns by name ------------------------------------------------------------------------
+
+
+def test_a_name_alone_resumes_a_campaign(langford: Run, tmp_path: Path) -> None:
+    plan = ["langford", "8", "--depth", "4", "--method", "polyphase"]
+    assert langford("create", *plan, "--name", "mine").returncode == 0
+    for _ in range(2):  # the second time it is done
+        done = langford("run", "mine", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["campaign"] == "mine"
+        assert json.loads(done.stdout)["count"] == "150"
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert [campaign.name for campaign in ledger.campaigns()] == ["mine"]
+
+
+def test_a_campaign_of_differences(langford: Run) -> None:
+    plan = ["--differences", "1,3,5", "--depth", "2", "--method", "polyphase"]
+    for chosen in (plan, ["differences-1.3.5-over-6-polyphase-2"]):
+        done = langford("run", *chosen)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("differences {1, 3, 5} over 6 places = 1\n")
+    problem = ["--differences", "1,2,5,7", "--places", "9", "--empty", "4"]
+    created = langford("create", *problem, "--name", "odd", "--json")
+    assert created.returncode == 0, created.stderr
+    counted = langford("count", *problem, "--json")
+    ran = langford("run", "odd", "--json")
+    assert json.loads(ran.stdout)["count"] == json.loads(counted.stdout)["count"]
+
+
+def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path) -> None:
+    plan = ["langford", "8", "--method", "polyphase"]
+    assert langford("create", *plan, "--depth", "6", "--name", "begun").returncode == 0
+    quiet = langford("run", *plan, "--depth", "2")
+    assert "begun" not in quiet.stderr  # nothing of it is done
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        campaign = ledger.campaign("begun")
+        ledger.enrol("a", "host", "1")
+        [lease] = campaign.lease("a", 1, 60.0)
+        evaluation = Evaluation(campaign.plan.evaluate(lease.index), 0.1, "{}")
+        campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        share = lease.work / campaign.work
+    told = langford("run", *plan, "--depth", "4")
+    assert told.returncode == 0
+    done = f"1 of {campaign.tasks} tasks, {share:.0%} of the work"
+    assert f"begun counts the same and is begun ({done})" in told.stderr
+    assert "`langford run begun` goes on with it" in told.stderr
+    assert langford("run", "begun").returncode == 0
+    assert "goes on with it" not in langford("run", *plan, "--depth", "8").stderr  # it is done
+
+
+def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "8", "--name", "mine").returncode == 0
+    refused = langford("delete", "mine")
+    assert refused.returncode == 2
+    assert "mine with" in refused.stderr
+    assert not (tmp_path / "mine.jsonl.gz").exists()
+    done = langford("delete", "mine", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "mine.jsonl.gz" in done.stdout
+    assert "no campaign 'mine'" in langford("result", "mine").stderr
+    assert langford("import", "mine.jsonl.gz").returncode == 0
+    assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
+
+
+def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:
+    """A file says of no result that it is in doubt: it would be merged, and nobody would know."""
+    assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    assert langford("recheck", "mine", "0").returncode == 0
+    exported = langford("export", "mine", "--out", "part.gz")
+    assert exported.returncode == 0
+    assert "1 results are in doubt, and left out (first: task 0)" in exported.stderr
+    assert "Traceback" not in exported.stderr
+    merged = langford("result", "--from", "part.gz")
+    assert merged.returncode == 3, merged
+    asked = langford("delete", "mine")
+    assert "and 1 more that are in doubt and would be lost" in asked.stderr
+    deleted = langford("delete", "mine", "--yes")
+    assert "1 results that were in doubt are lost" in deleted.stdout
+
+
+def test_what_cannot_be_read_back_is_not_deleted(
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    monkeypatch.setattr(Export, "to_bytes", lambda export: b"half of it")
+    monkeypatch.chdir(tmp_path)
+    refused = CliRunner().invoke(cli, ["delete", "mine", "--yes"], standalone_mode=False)
+    assert isinstance(refused.exception, BadExport)
+    assert not (tmp_path / "mine.jsonl.gz").exists()
+    assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")

@@ -1,0 +1,137 @@
+"""``langford confirm``: a count is confirmed by another sum, contradicted by a wrong one, and resumed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db import Export, Ledger
+from jobs.verify import exchange
+from jobs.verify.confirmation import Confirmation
+from langford.arithmetic.residue import residue
+from langford.methods import LARGEST_SEED, Count, PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+
+PROBLEM = Problem.langford(8)
+
+
+def write_campaign(folder: Path, key: PlanKey, results: list[PartialResult], name: str = "eight") -> None:
+    """A campaign with these results in the ledger of a folder."""
+    evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
+    with Ledger(str(folder / "langford.db"), create=True) as ledger:
+        exchange.take_export(ledger, Export(name, key, len(plan_of(key).tasks), evaluations))
+
+
+def true_results(key: PlanKey) -> list[PartialResult]:
+    plan = plan_of(key)
+    return [plan.evaluate(index) for index in plan.tasks]
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "method", "seed"),
+    [
+        (PlanKey(PROBLEM, "polyphase", 4), [], "shifted", 0),
+        (PlanKey(PROBLEM, "shifted", 4), [], "polyphase", 0),
+        (PlanKey(PROBLEM, "shifted", 4), ["--seed", "9"], "shifted", 9),
+        (PlanKey(PROBLEM, "shifted", 4, 3), ["--method", "shifted"], "shifted", 4),
+        (PlanKey(PROBLEM, "shifted", 4, LARGEST_SEED), ["--method", "shifted"], "shifted", 0),
+        (PlanKey(PROBLEM, "polyphase", 4), ["--seed", "9"], "shifted", 9),
+        (PlanKey(PROBLEM, "polyphase", 4), ["--method", "miller"], "miller", 0),
+        (PlanKey(Problem.langford(9, 3), "miller", 1), [], "regular", 0),
+    ],
+    ids=str,
+)
+def test_another_sum_confirms(
+    langford: Run, tmp_path: Path, key: PlanKey, options: list[str], method: str, seed: int
+) -> None:
+    write_campaign(tmp_path, key, true_results(key))
+    done = langford("confirm", "eight", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["agrees"] is True
+    first, second = document["campaigns"]
+    assert (first["campaign"], first["method"], first["seed"]) == ("eight", key.method, key.seed)
+    assert (second["method"], second["seed"]) == (method, seed)
+    assert first["arrangements"] == second["arrangements"] == str(2 * int(first["count"]))
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert [campaign.name for campaign in ledger.campaigns()] == ["eight", second["campaign"]]
+
+
+def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
+    # Nothing but a second sum finds it: it is off by one, its residue fits, and nobody has published the count.
+    key = PlanKey(Problem.named("hooked-langford", 10), "shifted", 2)
+    right = true_results(key)
+    value = right[1].value + 1
+    write_campaign(tmp_path, key, [right[0], replace(right[1], value=value, residue=residue(value)), *right[2:]])
+    assert langford("result", "eight").returncode == 0
+    done = langford("confirm", "eight", "--json")
+    assert done.returncode == 4
+    assert "not confirmed: the two counts differ" in done.stderr
+    assert "langford verify eight --sample 100%" in done.stderr
+    document = json.loads(done.stdout)
+    assert document["agrees"] is False
+    first, second = (int(campaign["arrangements"]) for campaign in document["campaigns"])
+    assert first - second == 1
+    text = langford("confirm", "eight")
+    assert (text.returncode, "confirmed:" in text.stdout) == (4, False)
+
+
+@pytest.mark.parametrize(
+    ("problem", "count", "agrees", "words"),
+    [
+        (PROBLEM, 150, True, "confirmed: polyphase and shifted give the same count"),
+        (PROBLEM, 151, False, "not with what is known: DIFFERS"),
+        (Problem.hooked_langford(10), 6824, True, "confirmed: polyphase and shifted"),  # nothing is published
+    ],
+)
+def test_two_counts_that_agree_must_agree_with_what_is_known(
+    problem: Problem, count: int, agrees: bool, words: str
+) -> None:
+    both = Count(2 * count, count, 1, 1, ())
+    keys = [(method, PlanKey(problem, method, 4)) for method in ("polyphase", "shifted")]
+    confirmation = Confirmation(problem, keys[0], keys[1], (both, both))
+    assert confirmation.agrees is confirmation.document()["agrees"] is agrees
+    assert words in confirmation.words
+
+
+def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
+    key = PlanKey(Problem.langford(16), "polyphase", 8)
+    write_campaign(tmp_path, key, true_results(key), "sixteen")
+    late = langford("confirm", "sixteen", "--method", "godfrey", "--depth", "10", "--time-limit", "0")
+    assert (late.returncode, "run the same command again" in late.stderr) == (3, True)
+    # The depth is that of the campaign that was begun.
+    command = ["confirm", "sixteen", "--method", "godfrey", "--workers", "2", "--json"]
+    process = subprocess.Popen(
+        [*COMMAND, *command],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        begun = ledger.campaign("langford-16-godfrey-10")
+        while not begun.standing().tasks.get("done"):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 128 + signal.SIGTERM, errors
+        kept = {evaluation.result.index: evaluation for evaluation in begun.export().results}
+        assert 0 < len(kept) < begun.tasks
+        resumed = langford(*command)
+        assert resumed.returncode == 0, resumed.stderr
+        after = {evaluation.result.index: evaluation for evaluation in begun.export().results}
+        assert {index: after[index] for index in kept} == kept
+        assert len(ledger.campaigns()) == 2
+    assert json.loads(resumed.stdout)["agrees"] is True
+    # Once more: there is nothing left to compute.
+    assert langford(*command).stdout == resumed.stdout

@@ -1,0 +1,159 @@
+"""What commands print for machines: one JSON document each, whose values are compared with the ledger's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from db import Campaign, Ledger
+from db.store.schema import SCHEMA
+from jobs.doctor import examine
+from langford.cli.main import cli
+from langford.devices import cores
+from langford.provenance import kernel_hash
+from slurm import job_name
+from tests.support.campaigns import COUNT, NAME, TASKS, finish, new_campaign
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.ports import free_port
+from tests.support.servers import Server
+
+NOTHING_PROMISED = {"promised": 0.0, "promise": "nothing was promised (--replicate 0)"}
+Tell = Callable[..., Any]
+
+
+@pytest.fixture
+def tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
+    """Run a command with --json in this process, in ``tmp_path``; what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Any:
+        done = CliRunner().invoke(cli, [*arguments, "--json"], standalone_mode=False)
+        assert done.exception is None, done.exception
+        return json.loads(done.stdout)
+
+    return call
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Iterator[Campaign]:
+    """A campaign without results in ./langford.db."""
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        yield new_campaign(ledger)
+
+
+def test_the_document_of_a_new_campaign(tell: Tell, tmp_path: Path) -> None:
+    created = tell("create", "langford", "12", "--depth", "8", "--name", "twelve")
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        made = ledger.campaign("twelve")
+        assert created == {"campaign": "twelve", "uuid": made.uuid, "tasks": made.tasks, "ledger": "langford.db"}
+
+
+def test_the_documents_of_tasks_set_aside(tell: Tell, campaign: Campaign) -> None:
+    for _ in range(3):
+        campaign.fail(campaign.lease("a", 1, 60.0)[0], "it breaks")
+    assert tell("retry", NAME) == {"campaign": NAME, "reopened": 1}
+    assert tell("retry", NAME) == {"campaign": NAME, "reopened": 0}
+
+
+def test_the_documents_of_a_campaign_that_ends_early(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
+    campaign.lease("a", 2, 60.0)
+    assert tell("cancel", NAME) == {"campaign": NAME, "released": 2, "set_aside": TASKS}
+    assert tell("rename", NAME, "given-up") == {"campaign": "given-up", "before": NAME}
+    file = "given-up.jsonl.gz"
+    deleted = {"campaign": "given-up", "results": 0, "left_out": [], "file": file, **NOTHING_PROMISED}
+    assert tell("delete", "given-up", "--yes") == deleted
+    assert (tmp_path / file).is_file()
+    assert tell("status") == []
+
+
+def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
+    finish(campaign, "a")
+    exported = tell("export", NAME, "--out", "e.gz")
+    results = {"results": TASKS, "tasks": TASKS}
+    named = {"left_out": [], "file": "e.gz", "signature": None}
+    assert exported == {"campaign": NAME, **results, **named, **NOTHING_PROMISED}
+    for new in (TASKS, 0):
+        imported = tell("import", "e.gz", "--ledger", "other.db")
+        assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new, **NOTHING_PROMISED}]
+        [counted] = imported["counts"]
+        assert (counted["campaign"], counted["count"], counted["agrees"]) == (NAME, str(COUNT), True)
+
+
+def test_several_counts_are_one_document(tell: Tell, campaign: Campaign) -> None:
+    finish(campaign, "a")
+    counted = tell("result", NAME)
+    assert (counted["campaign"], counted["count"]) == (NAME, str(COUNT))
+    assert tell("result", NAME, NAME) == [counted, counted]
+
+
+def test_the_documents_of_tokens(tell: Tell, campaign: Campaign) -> None:
+    made = tell("token", NAME, "--role", "reader", "--label", "board")
+    assert campaign.role_of(made["token"]) == "reader"
+    assert {**made, "token": ""} == {"campaign": NAME, "role": "reader", "label": "board", "token": ""}
+    kept = tell("token", NAME, "--out", "worker.token")
+    assert kept == {"campaign": NAME, "role": "worker", "label": "", "file": "worker.token"}
+    assert campaign.role_of(Path("worker.token").read_text().strip()) == "worker"
+    assert [record["role"] for record in tell("token", NAME, "--list")] == ["reader", "worker"]
+    assert tell("token", NAME, "--revoke", "all") == {"campaign": NAME, "revoked": 2}
+
+
+def test_the_documents_of_ledgers(tell: Tell, campaign: Campaign) -> None:
+    tables = {table["name"]: table for table in tell("ledger", "copy", "langford.db", "copy.db")}
+    assert (tables["campaign"]["rows"], tables["task"]["rows"]) == (1, TASKS)
+    assert len(tables["task"]["checksum"]) == 64
+    assert tell("ledger", "upgrade", "copy.db") == {"ledger": "copy.db", "schema": SCHEMA}
+
+
+def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:
+    assert tell("list", "8", "--count") == {"problem": "langford-8", "count": "150"}
+    drawn = tell("draw", "--cubes", "3,1,2,1,3,2", "--out", "three.svg")
+    assert drawn == {"arrangement": [3, 1, 2, 1, 3, 2], "file": "three.svg"}
+    assert (tmp_path / "three.svg").exists()
+    assert tell("draw", "7", "--seed", "1")["file"] is None
+
+
+def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -> None:
+    tell("token", NAME, "--out", "t")
+    options = ["--time", "20:00", "--dry-run"]
+    with Server(tmp_path, NAME) as server:
+        served = ["--server", server.url, "--token-file", "t"]
+        for arguments, jobs in (
+            (["slurm", "submit", NAME, *served, *options], job_name(NAME, campaign.uuid)),
+            (["slurm", "keep", NAME, *served, *options], job_name(NAME, campaign.uuid)),
+            (["slurm", "reserve", *options, "langford", "8"], "langford-mpi"),
+        ):
+            script = tell(*arguments)["script"]
+            assert script.startswith(f"#!/bin/bash\n#SBATCH --job-name={jobs}\n#SBATCH ")
+            assert script == CliRunner().invoke(cli, arguments, standalone_mode=False).stdout
+
+
+def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell, tmp_path: Path) -> None:
+    tell("token", NAME, "--out", "worker.token")
+    port = str(free_port())
+    work = ["work", f"http://127.0.0.1:{port}/{NAME}", "--token-file", "worker.token", "--outbox", "outbox"]
+    with subprocess.Popen([*COMMAND, "serve", NAME, "--port", port], cwd=tmp_path, env=ENVIRONMENT) as server:
+        try:
+            done = langford(*work, "--workers", "1", "--json")
+        finally:
+            server.kill()
+    assert json.loads(done.stdout) == {
+        "campaign": NAME,
+        "tasks_done": TASKS,
+        "results_waiting": 0,
+        "set_aside": 0,
+        "stopped": None,
+    }
+
+
+def test_doctor_names_the_processor_its_cores_and_the_kernels() -> None:
+    findings = {finding.part: finding.detail for finding in examine()}
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    assert findings["processor"].startswith(f"{model}, {cores()} cores; polyphase counts")
+    assert findings["kernels"].startswith(kernel_hash())

@@ -1,0 +1,91 @@
+"""Tasks recomputed in parts: every part once, several of one task at once, and each task compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Barrier
+
+import click
+import pytest
+
+from db import Ledger
+from jobs.verify.recomputation import Comparison, Part, Recomputation, compare, recomputation
+from langford.cli.campaigns.confirm import confirm
+from langford.cli.campaigns.verify import verify
+from langford.devices import CPU
+from langford.methods import METHODS, Plan, PlanKey, plan_of
+from langford.problem import Problem
+from tests.support.campaigns import PLAN, finish, new_campaign
+
+
+@dataclass(frozen=True)
+class Together(Recomputation):
+    """Each part waits until all that may be evaluated at once are."""
+
+    barrier: Barrier
+
+    @property
+    def at_once(self) -> int:
+        return self.barrier.parties
+
+    def part(self, part: int) -> Part:
+        self.barrier.wait(timeout=60)
+        return super().part(part)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_part_belongs_to_one_task(method: str) -> None:
+    plan = plan_of(PlanKey(Problem.langford(8), method, 4))
+    way = recomputation(plan, None, CPU)
+    parts = [part for index in plan.tasks for part in way.parts(index)]
+    assert sorted(parts) == list(way.plan.tasks)
+    assert all(way.owners[part] == index for index in plan.tasks for part in way.parts(index))
+
+
+def test_the_parts_of_one_task_are_evaluated_at_once(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    way = recomputation(PLAN, None, CPU)
+    index = max(PLAN.tasks, key=lambda index: len(way.parts(index)))
+    together = Together(PLAN, way.plan, way.owners, way.device, way.words, Barrier(len(way.parts(index))))
+    assert together.at_once > 1
+    (comparison,) = compare(campaign.export(), together, [index], lambda *_: None)
+    assert comparison.verdict == "agrees"
+
+
+def test_each_task_is_compared_and_its_parts_are_told(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    shares = dict.fromkeys(PLAN.tasks, 0.0)
+
+    def done(index: int, share: float) -> None:
+        shares[index] += share
+
+    way = recomputation(PLAN, None, CPU)
+    assert list(compare(campaign.export(), way, PLAN.tasks, done)) == [
+        Comparison(index, None, None) for index in PLAN.tasks
+    ]
+    assert set(shares.values()) == {0.0}
+    finish(campaign, "a")
+    for comparison in compare(campaign.export(), way, PLAN.tasks, done):
+        assert comparison.verdict == "agrees"
+        assert comparison.recomputed == PLAN.evaluate(comparison.index).value
+    assert list(shares.values()) == pytest.approx([1.0] * len(PLAN.tasks))
+
+
+def test_help_names_the_methods_that_share_partial_results() -> None:
+    problem = Problem.langford(8)
+    plans = {name: method.plan(problem, 4) for name, method in METHODS.items()}
+    sharing = {name for name in plans for other in plans if name != other and _share(plans[name], plans[other])}
+    assert sharing == {"miller", "regular"}
+    for command in (verify, confirm):
+        option = next(each for each in command.params if each.name == "method_name")
+        assert isinstance(option, click.Option)
+        words = str(option.help)
+        assert "miller and regular" in words
+        assert "other partial sums" in words
+
+
+def _share(plan: Plan, other: Plan) -> bool:
+    """Whether the tasks of two plans have the same partial results, one by one."""
+    owners = plan.owners(other)
+    return owners is not None and [*owners] == [*other.tasks] == [*plan.tasks]

@@ -1,0 +1,595 @@
+"""Reports: their numbers against counting by hand, what stands in them, and that no text of strangers gets out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from unittest.mock import patch
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pypdf import PdfReader
+from sqlalchemy import update
+
+from db import Campaign, Equipment, Export, Ledger, read_export
+from db.look.history import OUTCOMES, Attempts, History, Results
+from db.records import Computation, Machine
+from db.states import Outcome
+from db.store.models import Attempt, Worker
+from docs.scripts import fetched
+from jobs.show.report import evidence, html, pdf, svg
+from jobs.show.report.content import document
+from jobs.show.report.evidence import Evidence
+from jobs.show.report.files import write, write_figures
+from jobs.show.report.numbers import numbers
+from jobs.show.report.thesis import CAMPAIGNS
+from jobs.show.report.timeline import computing, occupancy, without_overlap
+from jobs.verify import exchange
+from langford.result import Evaluation
+from tests.support.campaigns import (
+    COUNT,
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    deliver,
+    delivery,
+    finish,
+    forged,
+    new_campaign,
+)
+from tests.support.databases import fresh_database
+
+ROOT = Path(__file__).parents[2]
+L28 = ROOT / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e$\\frac{1}{2}$ ]]></style>'\"&amp;"
+
+
+# -- numbers ----------------------------------------------------------------------------------
+
+
+def history(
+    attempts: list[tuple[int, int, float, float, float, Outcome | None, float]], now: float = 1000.0
+) -> History:
+    """A history of attempts (task, worker, granted, began, ended, outcome, seconds); the done ones are accepted."""
+    columns = list(zip(*attempts, strict=True))
+    done = sorted(attempt for attempt in attempts if attempt[5] is Outcome.DONE)
+    times = [np.array(column, dtype=np.float64) for column in (*columns[2:5], columns[6])]
+    return History(
+        name="by-hand",
+        uuid="u",
+        key=KEY,
+        tasks=TASKS,
+        created=0.0,
+        now=now,
+        source="here",
+        results=Results(
+            np.array([attempt[0] for attempt in done], dtype=np.int64),
+            np.array([attempt[6] for attempt in done]),
+            np.array([attempt[4] for attempt in done]),
+            np.zeros(len(done), dtype=np.int64),
+            np.zeros(len(done), dtype=np.bool_),
+            np.array([attempt[1] for attempt in done], dtype=np.int64),
+        ),
+        sources=("{}",),
+        attempts=Attempts(
+            np.array(columns[0], dtype=np.int64),
+            np.array(columns[1], dtype=np.int64),
+            *times[:3],
+            np.array([OUTCOMES.index(outcome) for outcome in columns[5]], dtype=np.int64),
+            times[3],
+            np.zeros(len(attempts), dtype=np.bool_),
+        ),
+        workers=None,
+        events=(),
+        event_counts={},
+        conflicts=(),
+    )
+
+
+NAN = math.nan
+
+
+def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
+    past = history(
+        [
+            (0, 0, 0.0, 10.0, 110.0, Outcome.DONE, 100.0),
+            (1, 0, 0.0, 110.0, 200.0, Outcome.DONE, 80.0),  # waited 10 s until it was delivered
+            (2, 0, 110.0, NAN, 200.0, Outcome.PREEMPTED, NAN),  # never began: its worker says when they begin
+            (2, 1, 50.0, NAN, 80.0, Outcome.EXPIRED, NAN),  # a worker that never says: from the lease on
+            (2, 2, 100.0, 100.0, 400.0, Outcome.DONE, 300.0),
+            (1, 2, 400.0, 400.0, 470.0, Outcome.SUPERSEDED, 70.0),
+            (3, 2, 470.0, 470.0, NAN, None, NAN),  # runs
+        ]
+    )
+    spans = computing(past)
+    found = numbers(past, spans)
+    assert found.times is not None
+    assert (found.done, found.tasks, found.times.mean, found.times.median) == (3, TASKS, 160.0, 100.0)
+    assert found.times.relative == pytest.approx(np.std([100, 80, 300]) / 160)
+    assert (found.effective, found.began, found.ended, found.elapsed) == (480.0, 10.0, 400.0, 390.0)
+    assert found.occupancy == pytest.approx(480 / 390)
+    assert (found.aborted, found.aborted_seconds) == (1, 30.0)
+    assert {kind.outcome: (kind.attempts, kind.unbegun) for kind in found.lost or ()} == {
+        Outcome.PREEMPTED: (0, 1),
+        Outcome.EXPIRED: (1, 0),
+        Outcome.RELEASED: (0, 0),
+        Outcome.FAILED: (0, 0),
+        Outcome.DIED: (0, 0),
+    }
+    assert (found.repeated, found.repeated_seconds) == (1, 70.0)
+    assert found.most_devices == 2
+
+
+def test_a_late_result_of_an_expired_lease_is_no_loss() -> None:
+    past = history([(0, 0, 0.0, 0.0, 10.0, Outcome.EXPIRED, 50.0), (0, 1, 20.0, 20.0, 60.0, Outcome.DONE, 40.0)])
+    found = numbers(past, computing(past))
+    assert (found.aborted, found.repeated, found.repeated_seconds) == (0, 1, 50.0)
+
+
+@st.composite
+def spans_of_time(draw: st.DrawFn) -> tuple[list[int], list[float], list[float]]:
+    rows = draw(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 30)), min_size=1, max_size=20)
+    )
+    begin = draw(st.sampled_from([0.0, 1.7e9]))
+    return [row[0] for row in rows], [begin + row[1] for row in rows], [begin + row[1] + row[2] for row in rows]
+
+
+@given(spans_of_time())
+def test_spans_that_overlap_are_joined(rows: tuple[list[int], list[float], list[float]]) -> None:
+    owners, starts, ends = rows
+    joined = without_overlap(np.array(owners), np.array(starts), np.array(ends))
+    for owner in range(4):
+        mine = sorted((a, b) for a, b, whose in zip(*joined, strict=True) if whose == owner)
+        covered = {
+            time for a, b, whose in zip(starts, ends, owners, strict=True) if whose == owner
+            for time in np.arange(a, b, 0.5)
+        }  # fmt: skip
+        assert {time for a, b in mine for time in np.arange(a, b, 0.5)} == covered
+        assert all(later[0] > earlier[1] for earlier, later in pairwise(mine))
+
+
+@given(spans_of_time(), st.integers(1, 7))
+def test_the_mean_occupancy_is_what_counting_gives(
+    rows: tuple[list[int], list[float], list[float]], parts: int
+) -> None:
+    attempts = [(0, owner, start, start, end, Outcome.FAILED, NAN) for owner, start, end in zip(*rows, strict=True)]
+    spans = computing(history(attempts, now=2e9))
+    assert spans is not None
+    found = occupancy(spans, parts)
+    if found is None:
+        assert max(rows[2]) <= min(rows[1])
+        return
+    for low, high, devices, workers in zip(
+        found.edges, found.edges[1:], found.devices, found.workers, strict=False
+    ):
+        inside = [max(0.0, min(end, high) - max(start, low)) for _, start, end in zip(*rows, strict=True)]
+        assert devices == pytest.approx(sum(inside) / (high - low), abs=1e-4)
+        assert 0 <= workers <= devices + 1e-4
+    assert spans.most() >= found.devices.max() - 1e-4
+
+
+# -- a real campaign --------------------------------------------------------------------------
+
+
+def troubled(ledger: Ledger) -> Campaign:
+    """A finished campaign with an attempt that was preempted, one that failed, and a lie that was outvoted."""
+    campaign = new_campaign(ledger, "abcd")
+    campaign.set_recheck_share(1.0)
+    first, second, third = campaign.lease("a", 3, HOUR)
+    campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
+    campaign.fail(second, "it breaks")
+    deliver(campaign, third, forged(third.index))
+    for worker in "bcdbcd":
+        finish(campaign, worker)
+    return campaign
+
+
+def source(host: str = "host-b", **more: str) -> str:
+    return json.dumps({"host": host, "device": "cpu", "kernels": "0123456789abcdef", "numpy": "2.0", **more})
+
+
+def text_of(found: Evidence) -> str:
+    """What the page says, without its tags; its figures, which take nearly all of the time, are not drawn."""
+    with patch.object(html, "inline", return_value=""):
+        page = html.page(found)
+    return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<style\b.*?</style>", " ", page)).split())
+
+
+def test_the_report_of_a_real_campaign(ledger: Ledger) -> None:
+    found = evidence.of_campaign(troubled(ledger))
+    shown = text_of(found)
+    assert found.count is not None
+    assert found.count.published == COUNT
+    assert all(f"{check[:1].upper()}{check[1:]}." in shown for check in found.count.checks)
+    assert "The count is the published one." in shown
+    assert "2 results that contradict others, 1 contradiction settled" in shown
+    assert "1 worker trusted no more" in shown
+    assert "None is open." in shown
+    assert "preempted a signal took the worker" in shown
+    assert "failed the evaluation raised an error" in shown
+    assert f"langford run langford 7 --method polyphase --depth {KEY.depth}" in shown
+    assert "What this report does not know" not in shown
+    assert {"task-times", "occupancy", "throughput", "workers"} == set(found.figures)
+
+
+def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    shown = text_of(evidence.of_campaign(campaign))
+    assert f"0 of {TASKS} tasks are done" in shown
+    assert "Nobody has computed anything yet" in shown
+    lease, _ = campaign.lease("a", 2, HOUR)
+    campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
+    shown = text_of(evidence.of_campaign(campaign))
+    assert f"No count yet: {TASKS - 1} of {TASKS} tasks have no result yet" in shown
+    assert "host-a" in shown
+
+
+def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    leases = campaign.lease("a", TASKS, HOUR)
+    # A multiple of what the total must be divisible by, which no check finds.
+    wrong = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits or 1)
+    campaign.deliver([delivery(one, wrong if one.index == 0 else TRUE[one.index]) for one in leases])
+    found = evidence.of_campaign(campaign)
+    assert found.agreement is not None
+    assert found.agreement.agrees is False
+    shown = text_of(found)
+    assert shown.index("The count is wrong, although all checks passed") < shown.index("How fast?")
+
+
+def test_an_open_conflict_stops_the_count(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    leases = campaign.lease("a", TASKS, HOUR)
+    campaign.deliver([delivery(one, TRUE[one.index]) for one in leases])
+    ledger.take(Export(NAME, KEY, TASKS, (Evaluation(forged(3), 0.5, "{}"),)), PLAN, "w", "elsewhere", "1")
+    shown = text_of(evidence.of_campaign(campaign))
+    assert "No count, although all tasks are done" in shown
+    assert "Still open: task 3" in shown
+
+
+def test_imported_results_have_no_times(ledger: Ledger) -> None:
+    results = tuple(Evaluation(result, 0.25, source()) for result in TRUE)
+    campaign, _ = ledger.take(Export(NAME, KEY, TASKS, results), PLAN, "importer", "host", "2")
+    found = evidence.of_campaign(campaign)
+    assert (found.figures, found.numbers.elapsed, found.numbers.aborted) == (["task-times"], None, None)
+    assert "they were imported from files" in text_of(found)
+
+
+def test_both_databases_tell_the_same_history(tmp_path: Path) -> None:
+    told = []
+    for kind in ("sqlite", "postgres"):
+        with Ledger(fresh_database(kind, tmp_path), create=True) as ledger:
+            past = troubled(ledger).history()
+            assert past.attempts is not None
+            kinds = sorted(zip(past.attempts.outcome, np.isfinite(past.attempts.seconds), strict=True))
+            told.append(
+                (past.results.task.tolist(), kinds, past.event_counts, [w.host for w in past.workers or ()])
+            )
+    assert told[0] == told[1]
+
+
+# -- exported files ---------------------------------------------------------------------------
+
+
+def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
+    found = evidence.of_files([L28])
+    shown = text_of(found)
+    assert "1,607,383,260,609,382,393,152" in shown
+    assert found.figures == ["task-times"]
+    assert "What this report does not know" in shown
+    assert "4 devices NVIDIA H200" in shown
+    theirs = CAMPAIGNS["langford-28"]
+    assert all(value in shown for value in (theirs.tasks, theirs.mean, theirs.occupancy))
+
+
+GPU = Machine(0, "node-1", "cuda", Equipment(96, 4, "NVIDIA H200", "1234", 7))
+CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
+START = 1_750_000_000.0
+"""2025-06-15 15:06:40 UTC."""
+
+
+def exported(known: int = TASKS) -> Export:
+    """All results, 9 s each, one every 10 s: of even tasks by a GPU, of odd ones by a processor.
+
+    Args:
+        known: of so many results the export tells worker and times.
+    """
+    told = {
+        index: Computation(
+            CPU if index % 2 else GPU, START + 10 * index, START + 10 * index + 0.5, START + 10 * index + 9.5
+        )
+        for index in range(known)
+    }
+    results = tuple(Evaluation(result, 9.0, source()) for result in TRUE)
+    return Export(NAME, KEY, TASKS, results, told)
+
+
+def written(folder: Path, export: Export) -> Path:
+    file = folder / "seven.jsonl.gz"
+    file.write_bytes(export.to_bytes())
+    return file
+
+
+def require_the_times_of_the_export(found: Evidence) -> None:
+    """The numbers of :func:`exported`, wherever they were read."""
+    assert set(found.figures) == {"task-times", "occupancy", "throughput", "workers"}
+    told, elapsed = found.numbers, 10 * (TASKS - 1) + 9.0
+    assert (told.began, told.ended) == (START + 0.5, START + 10 * (TASKS - 1) + 9.5)
+    assert told.elapsed == pytest.approx(elapsed)
+    assert told.occupancy == pytest.approx(9 * TASKS / elapsed)
+    assert told.most_devices == 1
+    assert {busy.label: busy.results for busy in found.workers} == {
+        "node-1 1234_7": (TASKS + 1) // 2,
+        "node-2": TASKS // 2,
+    }
+    assert (told.lost, told.aborted, told.repeated) == (None, None, None)
+    assert "Not known: only accepted results are." in text_of(found)
+    assert any("attempts without a result" in text for text in found.missing)
+
+
+def test_an_export_tells_workers_and_times(tmp_path: Path) -> None:
+    found = evidence.of_files([written(tmp_path, exported())])
+    require_the_times_of_the_export(found)
+    shown = text_of(found)
+    assert "2025-06-15 15:06:40" in shown
+    assert "NVIDIA H200" in shown
+    assert "How its workers ended." in shown
+    assert not any("computed" in text for text in found.missing)
+
+
+def test_an_import_keeps_workers_and_times_for_a_report(ledger: Ledger, tmp_path: Path) -> None:
+    campaign, _ = ledger.take(read_export(written(tmp_path, exported())), PLAN, "importer", "host", "2")
+    found = evidence.of_campaign(campaign)
+    require_the_times_of_the_export(found)
+    assert not any("imported from files" in text for text in found.missing)
+
+
+def test_an_occupancy_is_that_of_the_tasks_whose_times_are_known(tmp_path: Path) -> None:
+    known = TASKS - 3
+    found = evidence.of_files([written(tmp_path, exported(known))])
+    elapsed = 10 * (known - 1) + 9.0
+    assert (found.numbers.done, found.numbers.timed) == (TASKS, known)
+    assert found.numbers.effective == 9 * TASKS
+    assert found.numbers.occupancy == pytest.approx(9 * known / elapsed)
+    assert found.numbers.hourly == pytest.approx(known / elapsed * 3600)
+    assert "when 3 of its tasks were computed, and by which workers" in found.missing
+    assert f"those of the {known} tasks whose times are known" in text_of(found)
+
+
+def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> None:
+    """Some tasks were imported without times, then workers did the rest."""
+    some = tuple(Evaluation(result, 5.0, source()) for result in TRUE[:3])
+    campaign, _ = ledger.take(Export(NAME, KEY, TASKS, some), PLAN, "importer", "host", "2")
+    ledger.enrol("w", "host-w", "1")
+    leases = campaign.lease("w", TASKS, HOUR)
+    campaign.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
+    found = evidence.of_campaign(campaign)
+    assert (found.numbers.done, found.numbers.timed, found.numbers.aborted) == (TASKS, TASKS - 3, 0)
+    assert found.numbers.timed_seconds == pytest.approx(0.001 * (TASKS - 3))
+    assert any(text.startswith("when 3 of its tasks were computed") for text in found.missing)
+
+
+def test_the_files_of_imports_are_named(ledger: Ledger, tmp_path: Path) -> None:
+    campaign, _ = exchange.take(ledger, written(tmp_path, exported()))
+    shown = text_of(evidence.of_campaign(campaign))
+    named = shown.index("Imported files, oldest first")
+    assert "seven.jsonl.gz" in shown[named : named + 200]
+
+
+def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
+    shown = text_of(evidence.of_campaign(troubled(ledger)))
+    captions = "Events, oldest first", "Contradictions and how they were settled, oldest first"
+    events, disputes = map(shown.index, captions)
+    assert (
+        events
+        < shown.index("distrusted", events)
+        < disputes
+        < shown.index(" settled ", disputes + len(captions[1]))
+    )
+
+
+def test_the_thesis_stands_only_beside_its_own_problems() -> None:
+    assert {"langford-27", "langford-28"} == set(CAMPAIGNS)
+    mine = history([(0, 0, 0.0, 0.0, 1.0, Outcome.DONE, 1.0)])
+    other = dataclasses.replace(evidence.of_files([L28]), history=mine, work=PLAN.work)
+    assert (
+        "thesis" not in str(document(other)).replace("thesis's", "").split("In numbers")[1].split("Who computed")[0]
+    )
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+class Elements(HTMLParser):
+    """The tags of a page with their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def hostile(ledger: Ledger) -> Evidence:
+    """The evidence of a campaign whose workers chose their names and notes with malice."""
+    campaign = new_campaign(ledger, "")
+    ledger.enrol("evil", HOSTILE[:255], HOSTILE[:80])
+    with ledger.database.writing() as connection:
+        connection.execute(
+            update(Worker).values(device_model=HOSTILE, slurm_job=HOSTILE[:40], device_kind=HOSTILE[:10])
+        )
+    lost, *leases = campaign.lease("evil", TASKS, HOUR)
+    campaign.fail(lost, HOSTILE * 50)
+    forms = [
+        source(HOSTILE, device=f"cuda:0 {HOSTILE}", kernels=HOSTILE, numpy=HOSTILE),
+        "[" * 3000,
+        '"x"',
+        HOSTILE,
+    ]
+    campaign.deliver(
+        [delivery(one, TRUE[one.index], provenance=forms[place % 4]) for place, one in enumerate(leases)]
+    )
+    return evidence.of_campaign(campaign)
+
+
+def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
+    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+        found = hostile(ledger)
+        page = html.page(found)
+        pdf.content(found)
+    elements = Elements()
+    elements.feed(page)
+    tags = {tag for tag, _ in elements.found}
+    assert not tags & {"script", "iframe", "object", "link", "base", "form", "img"}
+    assert not any(name.startswith("on") for _, attributes in elements.found for name in attributes)
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert len(page) < 1_000_000
+    for name in found.figures:
+        ElementTree.fromstring(svg.standing_alone(name, found))
+
+
+def test_the_page_stands_alone() -> None:
+    page = html.page(evidence.of_files([L28]))
+    elements = Elements()
+    elements.feed(page)
+    [policy] = [
+        attributes["content"]
+        for tag, attributes in elements.found
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "script" not in policy
+    fetched = [
+        (tag, attributes.get(name))
+        for tag, attributes in elements.found
+        for name in ("src", "href", "xlink:href", "data", "poster")
+        if attributes.get(name) and tag != "a" and not str(attributes[name]).startswith(("#", "data:"))
+    ]
+    assert fetched == []
+    names = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(names) == len(set(names))
+    used = re.findall(r"(?:url\(|href=\")#([\w-]+)", page)
+    assert set(used) <= set(names)
+    assert "#0a0b0" not in page, "a colour of the figures that the page does not know"
+
+
+def test_equal_evidence_gives_equal_pages() -> None:
+    found = evidence.of_files([L28])
+    assert html.page(found) == html.page(found)
+    assert [svg.standing_alone(name, found) for name in found.figures] == [
+        svg.standing_alone(name, found) for name in found.figures
+    ]
+
+
+def test_a_cloud_of_points_is_a_bitmap() -> None:
+    found = evidence.of_files([L28])
+    many = 50_000
+    chance = np.random.default_rng(1)
+    results = dataclasses.replace(
+        found.history.results,
+        task=np.arange(many),
+        seconds=chance.random(many),
+        **{name: np.zeros(many, dtype=np.int64) for name in ("source", "worker")},
+        accepted=np.full(many, np.nan),
+        confirmed=np.zeros(many, dtype=np.bool_),
+    )
+    past = dataclasses.replace(found.history, results=results, tasks=many)
+    large = Evidence(past, np.ones(many), None, "x", None, "", ())
+    picture = svg.standing_alone("task-times", large).decode()
+    assert "data:image/png" in picture
+    assert len(picture) < 400_000
+    assert picture.count("<use") < 1_000
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [[9e29] * 4, [0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [1e-320, 0.5, 9e29], [3.0, 3.5]],
+    ids=str,
+)
+def test_any_times_make_a_report(seconds: list[float]) -> None:
+    """Ledgers of earlier versions have every time that a worker has said."""
+    past = history([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)])
+    found = Evidence(past, PLAN.work, None, "x", None, "", (), "soon")
+    assert "task-times" in found.figures
+    assert html.page(found)
+    for name in found.figures:
+        svg.standing_alone(name, found)
+
+
+# -- other files ------------------------------------------------------------------------------
+
+
+def test_the_pdf_says_what_the_page_says(ledger: Ledger) -> None:
+    found = evidence.of_campaign(troubled(ledger))
+    reader = PdfReader(BytesIO(pdf.content(found)))
+    words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+    assert reader.metadata is not None
+    assert reader.metadata.title == f"{KEY.problem}: {COUNT}"
+    for section in document(found).sections:
+        assert section.title in words
+    assert "host-b" in words
+    assert f"langford run langford 7 --method polyphase --depth {KEY.depth}" in words
+    assert sum(len(page.images) for page in reader.pages) == len(found.figures)
+
+
+def test_files_are_written_in_the_format_of_their_name(tmp_path: Path) -> None:
+    found = evidence.of_files([L28])
+    write(found, tmp_path / "r.HTML")
+    write(found, tmp_path / "r.pdf")
+    figures = write_figures(found, tmp_path / "figures")
+    assert (tmp_path / "r.HTML").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
+    assert [file.name for file in figures] == ["task-times.svg"]
+    assert b"#0a0b0" not in figures[0].read_bytes()
+
+
+def test_a_lease_of_an_earlier_version_counts_from_its_grant(tmp_path: Path) -> None:
+    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.release(campaign.lease("a", 1, HOUR), Outcome.PREEMPTED, "SIGTERM")
+        with ledger.database.writing() as connection:
+            connection.execute(update(Attempt).values(granted=Attempt.ended - 40.0))
+        found = evidence.of_campaign(campaign).numbers
+    assert found.aborted == 1
+    assert found.aborted_seconds == pytest.approx(40.0)
+
+
+# -- the sample -------------------------------------------------------------------------------
+
+SAMPLE = ROOT / "docs" / "report-langford-28.html"
+
+
+def lasting(page: str) -> list[str]:
+    """The words of a page that do not depend on when, and by which version of the program, it was made."""
+    words = re.sub(r"(?s)<(style|svg|footer|head)\b.*?</\1>", " ", page)
+    words = re.sub(r"none of them is that of the program that made this report, [0-9a-f]{16}", " ", words)
+    return re.sub(r"<[^>]*>", " ", words).split()
+
+
+def test_the_sample_is_the_report_of_the_export() -> None:
+    """LANGFORD_GOLDEN=write makes it anew."""
+    page = html.page(evidence.of_files([L28]))
+    if os.environ.get("LANGFORD_GOLDEN") == "write":
+        SAMPLE.write_text(page)
+    kept = SAMPLE.read_text()
+    assert lasting(kept) == lasting(page)
+    assert len(kept.encode()) < 1_000_000
+    assert list(fetched.addresses(kept)) == []

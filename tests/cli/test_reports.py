@@ -1,0 +1,167 @@
+"""``langford report`` and ``query`` as they are called, and the page of a report in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser
+
+from db import Ledger
+from db.look.sql import QUESTIONS
+from langford.cli.main import cli
+from tests.support.browsers import browser, tab
+from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign
+from tests.support.command_line import ENVIRONMENT, Run
+
+__all__ = ["browser"]
+EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
+HEAD = {"campaign": NAME, "problem": "langford-7", "count": str(COUNT), "agrees": True, "pending": None}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a ledger whose campaign is done."""
+    monkeypatch.chdir(tmp_path)
+    with Ledger("langford.db", create=True) as ledger:
+        campaign = new_campaign(ledger)
+        finish(campaign, "a")
+    return tmp_path
+
+
+def call(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
+
+
+# -- report -----------------------------------------------------------------------------------
+
+
+def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langford: Run) -> None:
+    done = langford("report", NAME)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{NAME}.html: ")
+    assert f"<title>L(2,7): {COUNT}</title>" in (folder / f"{NAME}.html").read_text()
+
+
+def test_a_report_can_be_several_files(folder: Path) -> None:
+    done = call("report", NAME, "-o", "r.html", "-o", "r.pdf", "--figures", "drawn", "--json")
+    document = json.loads(done.stdout)
+    assert {name: document[name] for name in HEAD} == HEAD
+    assert (document["tasks"], document["done"], document["aborted"]) == (TASKS, TASKS, 0)
+    assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
+    names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]
+    assert document["files"] == ["r.html", "r.pdf", *names]
+    assert all((folder / name).stat().st_size for name in document["files"])
+
+
+def test_figures_alone_make_no_page(folder: Path) -> None:
+    assert call("report", NAME, "--figures", "drawn").exit_code == 0
+    assert not (folder / f"{NAME}.html").exists()
+
+
+def test_a_report_of_an_export_needs_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = json.loads(call("report", "--from", str(EXPORT), "-o", "l27.html", "--json").stdout)
+    assert (document["count"], document["agrees"]) == ("111683611098764903232", True)
+    assert document["elapsed_seconds"] is None
+    assert any("accepted results only" in text for text in document["missing"])
+    assert [file.name for file in tmp_path.iterdir()] == ["l27.html"]
+
+
+def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> None:
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        plan = campaign.plan
+        wrong = forged(0, 2 * plan.multiplier >> plan.expectation(0).zero_bits)
+        leases = campaign.lease("a", TASKS, HOUR)
+        campaign.deliver([delivery(lease, wrong if lease.index == 0 else TRUE[lease.index]) for lease in leases])
+    done = langford("report", NAME)
+    assert done.returncode == 4
+    assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
+
+
+@pytest.mark.parametrize(("package", "file"), [("matplotlib", "r.html"), ("jinja2", "r.html"), ("fpdf", "r.pdf")])
+def test_a_report_says_which_package_it_needs(folder: Path, package: str, file: str) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None\nfrom langford.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "report", NAME, "-o", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert done.stderr == f"langford: a report needs {package}: pip install 'langford[report]'\n"
+    assert not (folder / file).exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_the_page_in_a_browser(folder: Path, browser: Browser, width: int, scheme: str) -> None:
+    call("report", NAME, "-o", "r.html")
+    with tab(browser, width, scheme) as shown:
+        shown.page.goto((folder / "r.html").as_uri())
+        shown.picture(f"report-{width}-{scheme}")
+        assert shown.errors == []
+        assert shown.elsewhere == [(folder / "r.html").as_uri()]
+        assert shown.fits()
+        assert shown.obstacles() == []
+        kinds = {"wide": width > 600, "narrow": width < 600}
+        for kind, visible in kinds.items():
+            figures = shown.page.locator(f"figure .{kind} svg")
+            assert figures.count() == 4
+            assert all(figures.nth(place).is_visible() is visible for place in range(4))
+        colours = {
+            name: shown.page.evaluate(f"getComputedStyle(document.body).{name}")
+            for name in ("color", "backgroundColor")
+        }
+        dark_ground = colours["backgroundColor"] == "rgb(20, 24, 29)"
+        assert dark_ground == (scheme == "dark")
+        text = shown.page.locator(f"figure .{'wide' if width > 600 else 'narrow'} svg text").first
+        assert text.evaluate("element => getComputedStyle(element).fill") == colours["color"]
+
+
+# -- query ------------------------------------------------------------------------------------
+
+
+def test_without_a_question_the_questions_are_listed(folder: Path) -> None:
+    listed = json.loads(call("query", "--json").stdout)
+    assert [row["question"] for row in listed] == list(QUESTIONS)
+    assert all(row["what its rows are"].endswith(".") for row in listed)
+
+
+def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
+    tasks = ("query", "task_overview", "--state", "done", "--campaign", NAME)
+    rows = json.loads(call(*tasks, "--json").stdout)
+    assert sorted(row["value"] for row in rows) == sorted(str(result.value) for result in TRUE)
+    assert [json.loads(line) for line in call(*tasks, "--format", "jsonl").stdout.splitlines()] == rows
+    table = list(csv.DictReader(call(*tasks, "--format", "csv").stdout.splitlines()))
+    assert [row["value"] for row in table] == [row["value"] for row in rows]
+    done = langford(*tasks, "--format", "parquet", "--out", "tasks.parquet")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (folder / "tasks.parquet").read_bytes().startswith(b"PAR1")
+    shown = langford("query", "slowest-tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
+    assert shown.count("host-a") == 3
+
+
+def test_sql_of_people_is_answered(folder: Path) -> None:
+    asked = "SELECT host, count(*) AS tasks, exact_sum(value) AS total FROM task_overview GROUP BY host"
+    [row] = json.loads(call("query", "--sql", asked, "--json").stdout)
+    assert (row["host"], row["tasks"]) == ("host-a", TASKS)
+    assert row["total"] == str(sum(result.value for result in TRUE))
+
+
+def test_a_question_that_would_change_something_exits_2(folder: Path, langford: Run) -> None:
+    before = (folder / "langford.db").read_bytes()
+    done = langford("query", "--sql", "DELETE FROM result")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "changes nothing" in done.stderr
+    assert (folder / "langford.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "since", ["2000-01-31", "2000-01-31T12:30", "2000-01-31T12:30:00+01:00", "90m", "2d", "1:30:00"]
+)
+def test_times_may_be_written_in_many_ways(folder: Path, since: str) -> None:
+    assert len(json.loads(call("query", "task_overview", "--since", since, "--json").stdout)) == TASKS

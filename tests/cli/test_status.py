@@ -1,0 +1,237 @@
+"""`langford status` of a ledger and of a real server with real workers: once, and again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db import Ledger
+from db.look.overview import Overview, of_document
+from db.states import Role
+from tests.farm.farm import COUNT, LONG_CAMPAIGN, NAME, Farm
+from tests.support.campaigns import new_campaign
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+
+
+@pytest.fixture
+def long_farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, LONG_CAMPAIGN)
+    yield made
+    made.stop()
+
+
+def token_file(farm: Farm, role: Role = Role.READER) -> str:
+    file = farm.folder / f"{role}.token"
+    file.touch(0o600)
+    file.write_text(farm.campaign.new_token(role))
+    return str(file)
+
+
+def watching(farm: Farm, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "status", *arguments],
+        cwd=farm.folder,
+        env=ENVIRONMENT,
+        text=True,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
+    asked = ["status", f"http://127.0.0.1:{farm.port}/{NAME}", "--token-file", token_file(farm)]
+    workers = [farm.work(outbox=f"outbox-{number}") for number in range(2)]
+    farm.wait_until(lambda: farm.done() > 0.1 * farm.campaign.tasks and len(farm.workers()) == 2)
+    farm.finish(*workers)
+
+    def has_seen_all() -> bool:
+        [document] = json.loads(langford(*asked, "--json").stdout)
+        return document["finished"] is not None and all(worker["ending"] for worker in document["workers"])
+
+    farm.wait_until(has_seen_all)  # the server may still tell what was so some seconds ago
+    [there] = json.loads(langford(*asked, "--json").stdout)
+    [here] = json.loads(langford("status", NAME, "--json").stdout)
+    assert here["count"] == there["count"] == str(COUNT)
+    assert here["agrees"] is there["agrees"] is True
+    differ = {"now", "events", "warnings"}
+    assert {key: here[key] for key in here.keys() - differ} == {key: there[key] for key in there.keys() - differ}
+    assert [worker["ending"] for worker in here["workers"]] == ["finished"] * 2
+    for worker in farm.workers():
+        assert worker.id not in langford(*asked, "--json").stdout
+
+
+def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
+    """How far, how fast, until when, and who works."""
+    asked = ["status", f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
+
+    def status() -> Overview:
+        [document] = json.loads(langford(*asked, "--json").stdout)
+        return of_document(document)
+
+    for number in range(2):
+        long_farm.work(outbox=f"outbox-{number}")
+    long_farm.wait_until(lambda: long_farm.done() > 4 and len(long_farm.workers()) == 2)
+    # What the server says may be some seconds old.
+    long_farm.wait_until(lambda: status().tasks.done > 4)
+    overview = status()
+    assert overview.speed.now is not None
+    assert overview.eta is not None
+    assert overview.now < overview.eta.earliest <= overview.eta.latest
+    assert [(worker.processes, worker.state) for worker in overview.workers] == [(1, "working")] * 2
+    assert sum(worker.done for worker in overview.workers) >= overview.tasks.done
+    shown = langford(*asked).stdout
+    assert re.search(r"speed +[\d.e+]+ points/s in the last [\d.]+ seconds", shown), shown
+    assert re.search(r"left +.* nine times out of ten done between", shown), shown
+
+
+def test_what_a_token_opens(farm: Farm, langford: Run) -> None:
+    address = f"http://127.0.0.1:{farm.port}"
+    for role in Role:
+        [document] = json.loads(
+            langford("status", address, "--token-file", token_file(farm, role), "--json").stdout
+        )
+        assert document["campaign"] == NAME
+    named = langford("status", address, NAME, "--token-file", token_file(farm))
+    assert named.stdout.startswith(f"{NAME}: langford-15 by godfrey at depth 8\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "variables", "words"),
+    [
+        ("http://127.0.0.1:{port}/farmed", {"LANGFORD_TOKEN": "wrong"}, "check both"),
+        ("http://127.0.0.1:{port}", {"LANGFORD_TOKEN": "wrong"}, "opens no campaign here"),
+        ("http://127.0.0.1:{port}/absent", {}, "check both"),
+        ("http://127.0.0.1:{port}/farmed", {"LANGFORD_TOKEN": ""}, "give a token"),
+        ("http://127.0.0.1:1/farmed", {}, "no answer from"),
+        ("https://127.0.0.1:{port}/farmed", {}, "does not speak TLS"),
+        ("http://farm.example/farmed", {}, "without encryption"),
+        ("http://127.0.0.1:{port}/a/b", {}, "is not the address of a server"),
+        ("http://127.0.0.1:99999/farmed", {}, "is no address"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_one_line(
+    farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
+) -> None:
+    token = {"LANGFORD_TOKEN": farm.campaign.new_token(Role.READER)}
+    for more in ([], ["--watch"], ["--json"]):
+        done = langford("status", where.format(port=farm.port), *more, variables={**token, **variables})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+        assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["one", "two"], "is no URL"),
+        (["http://127.0.0.1:1/x", "--ledger", "l.db"], "not both"),
+        (["--every", "2"], "belongs to --watch"),
+    ],
+)
+def test_arguments_that_contradict_each_other(langford: Run, arguments: list[str], words: str) -> None:
+    done = langford("status", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
+    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm), "--watch", "--every", "0.3"]
+    with (
+        watching(farm, *asked, stdout=subprocess.PIPE) as log,
+        watching(farm, NAME, "--watch", "--every", "0.3", "--json", stdout=subprocess.PIPE) as documents,
+    ):
+        farm.wait_until(lambda: log.poll() is None)
+        farm.finish(farm.work())
+        for process in (log, documents):
+            output, errors = process.communicate(timeout=60)
+            assert (process.returncode, errors) == (0, "")
+            lines = output.splitlines()
+            assert len(lines) > 2
+            if process is log:
+                assert all(line.startswith(f"{NAME}: ") for line in lines)
+                assert "100.0% of the work" in lines[-1]
+                assert "100.0%" not in lines[0]
+            else:
+                overviews = [of_document(json.loads(line)) for line in lines]
+                done = [overview.tasks.done for overview in overviews]
+                assert done == sorted(done)
+                assert overviews[-1].count == COUNT
+
+
+def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
+    asked = [f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
+    with watching(long_farm, *asked, "--watch", "--every", "0.2", stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(f"{NAME}: 0.0% of the work")
+        long_farm.server.kill()
+        long_farm.server.wait()
+        assert "asking again" in process.stderr.readline()
+        long_farm.server = long_farm.serve()
+        for _ in range(30):
+            line = process.stdout.readline()
+            assert line.startswith(f"{NAME}: 0.0% of the work"), line or process.communicate(timeout=30)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+
+
+def test_watching_on_a_terminal(long_farm: Farm) -> None:
+    """It draws again and again, fits, and gives the terminal back on Ctrl-C."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "NO_COLOR")}
+    with subprocess.Popen(
+        [*COMMAND, "status", NAME, "--watch", "--every", "0.2"],
+        cwd=long_farm.folder,
+        env={**environment, "TERM": "xterm"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        deadline = time.monotonic() + 60
+        while shown.count(b"langford-19 by polyphase") < 4 and time.monotonic() < deadline:
+            shown += os.read(master, 65_536)
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):  # the terminal ends with its last process
+            while part := os.read(master, 65_536):
+                shown += part
+        os.close(master)
+        assert process.wait(30) == 0
+    text = shown.decode()
+    assert "\x1b[?1049h" in text  # the other screen, and back
+    after = text.rpartition("\x1b[?1049l")[2]
+    assert f"{NAME}: langford-19 by polyphase at depth 16" in after  # what was seen last stays
+    assert "nobody works" in after
+    assert "Traceback" not in text
+
+
+def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        for number in range(3):
+            ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
+            campaign.lease(f"worker-{number}", 2, 600)
+    for width in ("80", "50"):
+        shown = langford("status", variables={"COLUMNS": width})
+        rows = [line for line in shown.stdout.splitlines() if "gpu-partition-node" in line]
+        assert len(rows) == 3
+        assert all(re.search(r" gpu-partition-node-012\d\.cluster ", row) for row in rows)
+        assert all(len(row) <= int(width) for row in rows)

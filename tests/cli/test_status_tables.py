@@ -1,0 +1,113 @@
+"""What `langford status` draws: names stay whole, what does not fit is left out, strangers draw nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
+from langford.cli.output.columns import Column, table
+from langford.cli.output.overviews import line_of, lines_of
+from tests.ledger.test_overview_documents import OVERVIEW, WORKER
+
+LONG = "a-host-with-a-name-that-is-longer-than-any-column-would-be.example.org"
+EVIL = "\x1b[2J\x1b]0;evil\x07[red]\n\u202e"
+
+
+def of_hosts(*hosts: str) -> Overview:
+    workers = tuple(replace(WORKER, host=host, worker_id=f"{number:08}") for number, host in enumerate(hosts))
+    return replace(OVERVIEW, workers=workers, workers_left_out=0)
+
+
+def test_the_columns_of_a_table_stand_below_each_other() -> None:
+    lines = table([Column("name", ["a", "three"]), Column("n", ["1", "22"], True)], None)
+    assert lines == ["name    n", "a       1", "three  22"]
+
+
+def test_wide_letters_take_two_places() -> None:
+    lines = table([Column("name", ["節点", "ab"]), Column("n", ["1", "2"])], None)
+    assert [cell_len(line) for line in lines] == [7, 7, 7]
+
+
+@pytest.mark.parametrize("width", [46, 60, 80, 100, 120, 200])
+def test_a_table_of_workers_fits_and_keeps_the_names_whole(width: int) -> None:
+    hosts = ["node-17", "gpu-partition-node-0123"]
+    lines = lines_of([of_hosts(*hosts)], width)
+    start = next(number for number, line in enumerate(lines) if line.startswith("worker "))
+    rows = lines[start : start + 3]
+    assert all(cell_len(line) <= width for line in rows), rows
+    assert [host in row.split() for host, row in zip(hosts, rows[1:], strict=True)] == [True, True]
+    assert "state" in rows[0]
+    assert ("device" in rows[0]) == (width >= 100)
+    assert ("SLURM" in rows[0]) == (width >= 120)
+
+
+def test_without_a_width_every_column_is_written() -> None:
+    headings = next(line for line in lines_of([of_hosts("h")], None) if line.startswith("worker "))
+    for heading in ("host", "device", "SLURM", "state", "seen", "leased", "done", "speed", "of peers", "preempted"):
+        assert heading in headings
+
+
+def test_a_name_that_is_wider_than_the_terminal_is_whole() -> None:
+    for width in (20, 80):
+        lines = lines_of([of_hosts(LONG)], width)
+        assert len([line for line in lines if LONG in line]) == 1
+    campaigns = [replace(OVERVIEW, campaign=name) for name in (LONG, "seven")]
+    lines = lines_of(campaigns, 80)
+    assert [line.split()[0] for line in lines] == ["campaign", LONG, "seven"]
+
+
+def test_no_name_in_a_warning_is_broken() -> None:
+    name = "a-worker-on-some-host.cluster.example.org"
+    text = " ".join(["others wait for", *[name] * 5])
+    lines = lines_of([replace(OVERVIEW, warnings=(Warned(WarningKind.SILENT_WORKER, text),))], 80)
+    assert " ".join(lines).count(name) == 5
+    assert max(map(cell_len, lines)) <= 80
+
+
+def test_text_of_strangers_draws_nothing() -> None:
+    hostile = replace(
+        of_hosts(EVIL),
+        campaign=EVIL,
+        warnings=(Warned(WarningKind.SILENT_WORKER, EVIL),),
+        events=(Happened(0.0, EVIL, EVIL * 100),),
+        workers=tuple(
+            replace(WORKER, host=EVIL, device_model=EVIL, slurm=EVIL, ending=EVIL, state=Presence.ENDED)
+            for _ in "ab"
+        ),
+    )
+    for lines in (lines_of([hostile], 80), lines_of([hostile, hostile], 80), [line_of(hostile)]):
+        assert all(line.isprintable() for line in lines), lines
+    assert "[red]" in line_of(hostile)
+
+
+def test_everything_about_a_campaign_in_words() -> None:
+    text = "\n".join(lines_of([OVERVIEW], None))
+    for words in (
+        "seven: langford-7 by polyphase at depth 8",
+        "40.0% done, 20.0% leased, 30.0% ready, 10.0% set aside, 10.0% to recheck",
+        "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
+        "5 points/s in the last 60 seconds, 60.5 tasks a minute, 4 points/s on average",
+        "1.7 minutes; nine times out of ten done between",
+        "1 working, 4 ended",
+        "WARNING  1 task is set aside",
+        "and 3 more that left",
+        "50%",
+        "2, 30 s",
+    ):
+        assert words in text, words
+
+
+def test_only_the_whole_is_a_hundred_percent() -> None:
+    nearly = replace(OVERVIEW, work=replace(OVERVIEW.work, done=0.99999))
+    assert line_of(nearly).startswith(
+        "seven: 99.9% of the work, 4/10 tasks, 5 points/s, 1.7 minutes left, 1 worker, "
+    )
+    done = replace(OVERVIEW, work=replace(OVERVIEW.work, done=1.0), finished=1.0, eta=None)
+    assert line_of(done).startswith("seven: 100.0% of the work, 4/10 tasks, 5 points/s, done, ")
+
+
+def test_no_campaign() -> None:
+    assert "langford run" in "\n".join(lines_of([], 80))

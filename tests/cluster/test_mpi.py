@@ -1,0 +1,222 @@
+"""Counting with a real mpirun: static and dynamic, and what happens when ranks die."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db import Ledger
+from jobs.mpi.static import share
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from tests.farm.farm import slowed
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, planted
+
+CAMPAIGN = "langford-15-godfrey-10"
+LONG = ("langford", "15", "--method", "godfrey", "--depth", "10")
+COUNT = "39,809,640"
+
+
+@pytest.fixture
+def resting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The ranks rest at each task: long enough to be killed anywhere."""
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", slowed(tmp_path, 0.03, word="mpi")["PYTHONPATH"])
+
+
+def output_of(process: subprocess.Popen[str]) -> str:
+    out, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    return out
+
+
+@pytest.mark.parametrize(
+    ("ranks", "arguments", "count"),
+    [
+        (3, ["langford", "12"], "108144"),
+        (2, ["langford", "10"], "0"),
+        (2, ["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
+    ],
+)
+def test_static(mpirun: Mpirun, ranks: int, arguments: list[str], count: str) -> None:
+    found = json.loads(output_of(mpirun(ranks, "mpi", "--static", *arguments, "--json")))
+    assert (found["count"], found["ranks"]) == (count, ranks)
+
+
+@given(st.sampled_from([0, 4, 8, 12]), st.integers(1, 9))
+def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
+    key = PlanKey(Problem.langford(12), "polyphase", depth)
+    shares = [share(plan_of(key), rank, size) for rank in range(size)]
+    work = plan_of(key).work
+    assert sorted(index for mine in shares for index in mine) == list(range(len(work)))
+    loads = [work[mine].sum() for mine in shares]
+    assert max(loads) - min(loads) <= 2 * work.max()
+
+
+def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
+    arguments = ["langford", "15", "--depth", "12", "--json"]
+    assert json.loads(output_of(mpirun(3, "mpi", *arguments)))["count"] == "39809640"
+    assert json.loads(output_of(mpirun(2, "mpi", *arguments)))["count"] == "39809640"
+    ledger = Ledger(str(tmp_path / "langford.db"))
+    progress = ledger.campaign("langford-15-polyphase-12").progress()
+    assert progress.attempts == {"done": progress.tasks["done"]}
+
+
+def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledger]:
+    """A campaign of seconds, with some of its tasks done."""
+    process, file = mpirun(3, "mpi", *LONG), tmp_path / "langford.db"
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        # Asked quickly: the whole campaign takes some seconds.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as ledger:
+            if ledger.execute("SELECT count(*) FROM result").fetchone()[0] > 5:
+                return process, Ledger(str(file))
+        time.sleep(0.02)
+    raise AssertionError(process.communicate(timeout=10))
+
+
+def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    family = psutil.Process(process.pid).children(recursive=True)
+    return [each for each in family if "mpi" in each.cmdline() and "langford" in each.cmdline()]
+
+
+@pytest.mark.usefixtures("resting")
+@pytest.mark.parametrize("which", ["worker", "server", "launcher"])
+def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path: Path, which: str) -> None:
+    process, ledger = started(tmp_path, mpirun)
+    ranks = sorted(ranks_of(process), key=lambda each: each.pid)
+    assert len(ranks) == 3
+    victim = {"worker": ranks[-1].pid, "server": ranks[0].pid, "launcher": process.pid}[which]
+    os.kill(victim, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    psutil.wait_procs(ranks, timeout=30)
+    before = ledger.campaign(CAMPAIGN).progress().tasks.get("done", 0)
+    assert before > 5
+    assert COUNT in output_of(mpirun(2, "mpi", *LONG))
+    progress = ledger.campaign(CAMPAIGN).progress()
+    assert progress.tasks == {"done": len(plan_of(PlanKey(Problem.langford(15), "godfrey", 10)).work)}
+    assert progress.conflicts == progress.confirmed == 0
+
+
+LOSING = """
+from langford.devices import Device
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+
+evaluate = GodfreyOnCpu.evaluate
+
+def losing(self, index):
+    if index == 30:
+        Device.is_lost = property(lambda device: True)
+        raise RuntimeError("an illegal access")
+    return evaluate(self, index)
+
+GodfreyOnCpu.evaluate = losing
+"""
+"""The device is lost at task 30."""
+LATE = """
+import time
+from jobs.mpi.rank_pool import RankPool, serve
+from jobs.mpi.world import world
+from langford.devices import CPU
+from langford.methods import PlanKey
+from langford.problem import Problem
+
+ranks = world()
+if ranks.rank:
+    serve(ranks, PlanKey(Problem.langford(15), "godfrey", 10), CPU)
+else:
+    pool = RankPool(ranks)
+    pool.submit(0, 30)
+    pool.submit(1, 31)
+    time.sleep(3)
+    print([(type(news).__name__, news.tokens, news.evaluated) for news in pool.poll(60)])
+    pool.stop()
+"""
+"""Rank 0 asks for news when the other one has had the time for both of its tasks."""
+
+
+def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks: Mpirun) -> None:
+    assert output_of(python_on_ranks(2, "-c", LOSING + LATE)) == "[('Died', (0, 1), 0)]\n"
+
+
+def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
+    mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losing = planted(tmp_path / "planted", LOSING)
+    with monkeypatch.context() as variables:
+        variables.setitem(ENVIRONMENT, "PYTHONPATH", losing["PYTHONPATH"])
+        for deaths in (1, 2, 3):
+            process = mpirun(2, "mpi", *LONG)
+            _, errors = process.communicate(timeout=100)
+            assert process.returncode == 1, errors
+            campaign = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN)
+            assert campaign.progress().attempts.get("died") == deaths, errors
+            found = re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors)
+            assert found, errors
+            assert ("run the same command again" in errors) == (deaths < 3)
+    progress = campaign.progress()
+    assert progress.tasks == {"done": campaign.tasks - 1, "set-aside": 1}
+    assert progress.attempts["done"] == campaign.tasks - 1
+    assert campaign.reopen() == 1
+    assert COUNT in output_of(mpirun(2, "mpi", *LONG))
+
+
+@pytest.mark.usefixtures("resting")
+def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
+    process, ledger = started(tmp_path, mpirun)
+    for rank in ranks_of(process):
+        rank.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    progress = ledger.campaign(CAMPAIGN).progress()
+    assert progress.tasks["done"] > 5
+    assert "leased" not in progress.tasks
+    assert "running" not in progress.attempts
+    assert COUNT in output_of(mpirun(2, "mpi", *LONG))
+
+
+def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    done = subprocess.run(
+        [*COMMAND, "mpi", "langford", "9"],
+        env={**ENVIRONMENT, "SLURM_NTASKS": "4"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "srun --mpi=pmi2" in done.stderr
+
+
+def test_one_rank_cannot_hand_out(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="needs mpi4py")
+    done = subprocess.run(
+        [*COMMAND, "mpi", "langford", "9"],
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "two ranks or more" in done.stderr
+
+
+def test_bad_input_is_said_once(mpirun: Mpirun) -> None:
+    process = mpirun(2, "mpi", "langford", "15", "--depth", "7")
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert errors.count("even depths") == 1

@@ -1,0 +1,257 @@
+"""Campaigns on a real SLURM cluster, preempted, requeued and bereft of nodes: the exact count all the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from db import Ledger
+from jobs.run.loop import result
+from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
+from tests.cluster.slurm_cluster import Cluster
+from tests.support.command_line import COMMAND, Run
+from tests.support.databases import fresh_database
+from tests.support.ports import free_port
+from tests.support.receivers import Receiver
+
+NAME = "langford-15-miller-4"
+COUNT = 39_809_640
+
+# A busy machine is slow to start and to end processes, and the clusters' limits add up.
+pytestmark = pytest.mark.timeout(600)
+
+
+def test_a_campaign_preempted_at_random_for_a_minute(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    assert langford("create", "langford", "15", "--method", "miller", "--depth", "4").returncode == 0
+    book = Ledger(str(tmp_path / "langford.db"))
+    campaign = book.campaign(NAME)
+    command = [
+        *COMMAND,
+        "run",
+        "langford",
+        "15",
+        "--method",
+        "miller",
+        "--depth",
+        "4",
+        "--ledger",
+        str(tmp_path / "langford.db"),
+        "--workers",
+        "1",
+    ]
+    resources = Resources(3600, partition="best-effort")
+
+    def script(elements: int) -> str:
+        return array_script(NAME, elements, resources, tmp_path, command)
+
+    present: list[int] = []
+
+    class Watched(SlurmScheduler):
+        def elements(self, name: str) -> list[Element]:
+            elements = super().elements(name)
+            present.append(len(elements))
+            return elements
+
+    kept: list[object] = []
+    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2, say=print)
+    thread = threading.Thread(target=lambda: kept.append(keeper.run()))
+    thread.start()
+    lost = None
+    try:
+        # What is preempted before it has a lease shows nothing.
+        start = time.monotonic()
+        while not campaign.standing().tasks.get("done") and time.monotonic() < start + 120:
+            time.sleep(0.2)
+        start = time.monotonic()
+        while thread.is_alive() and time.monotonic() < start + 60:
+            cluster.urgent(chance.uniform(2, 5))
+            time.sleep(chance.uniform(0.5, 2.5))
+            late = time.monotonic() > start + 15 or campaign.standing().tasks.get("done", 0) > campaign.tasks / 3
+            if lost is None and late:
+                for lost in cluster.nodes_of(NAME)[:1]:
+                    cluster.kill_node(lost)
+    finally:
+        thread.join(timeout=200)
+    assert kept == [None]
+    assert max(present) <= 6
+    assert result(campaign).published == COUNT
+    progress = campaign.progress()
+    print(progress.attempts, "restarts", cluster.restarts(NAME))
+    assert progress.tasks == {"done": campaign.tasks}
+    assert progress.conflicts == 0
+    assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
+    assert progress.attempts["preempted"] > 0
+    assert cluster.restarts(NAME) > 0
+    # SLURM notices some seconds after the node's end; the campaign may have been done by then.
+    assert lost is not None
+    deadline = time.monotonic() + 60
+    while not (state := cluster.call("sinfo", "-h", "-n", lost, "-o", "%T")).startswith("down"):
+        assert time.monotonic() < deadline, state
+        time.sleep(0.5)
+
+
+def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    name, port = "langford-16-polyphase-8", free_port()
+    assert langford("create", "langford", "16", "--depth", "8").returncode == 0
+    assert langford("token", name, "--out", "token").returncode == 0
+    server = subprocess.Popen([*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path)
+    try:
+        options = [
+            "--partition",
+            "best-effort",
+            "--max-queued",
+            "2",
+            "--time",
+            "10:00",
+            "--server",
+            f"http://127.0.0.1:{port}",
+            "--token-file",
+            "token",
+            "--sbatch=--export=ALL",
+        ]
+        first, second = (
+            subprocess.Popen(
+                [*COMMAND, "slurm", "keep", name, *options],
+                cwd=tmp_path,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for _ in range(2)
+        )
+        outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]
+    finally:
+        server.kill()
+        server.wait()
+    assert sorted([first.returncode, second.returncode]) == [0, 2], outputs
+    assert any("another keeper holds" in errors for _, errors in outputs)
+    assert any(f"{name} is done" in output for output, _ in outputs)
+    assert json.loads(langford("result", name, "--json").stdout)["count"] == "326721800"
+
+
+def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
+    cluster: Cluster, langford: Run, tmp_path: Path
+) -> None:
+    name, ledger = "langford-12-polyphase-8", ["--ledger", fresh_database("postgres", tmp_path)]
+    assert langford("create", "langford", "12", "--depth", "8", *ledger).returncode == 0
+    options = ["--partition", "best-effort", "--max-queued", "1", "--time", "10:00", "--sbatch=--export=ALL"]
+    with Receiver([500]) as receiver:
+        kept = subprocess.run(  # with the environment that the cluster has set
+            [*COMMAND, "slurm", "keep", name, *ledger, *options, "--notify-url", receiver.url],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert kept.returncode == 0, kept.stderr
+        assert receiver.kinds() == ["done"]
+        assert f"{name}: http://127.0.0.1 was told of 'done' at attempt 2" in kept.stderr
+
+
+INHERITED = {
+    "SBATCH_JOB_NAME": "other",
+    "SBATCH_ARRAY_INX": "0-3",
+    "SBATCH_WAIT": "1",
+    "SQUEUE_FORMAT": "%j",
+    "SQUEUE_FORMAT2": "name",
+    "SQUEUE_NAMES": "other",
+    "SQUEUE_STATES": "RUNNING",
+    "SCANCEL_INTERACTIVE": "1",
+    "SCANCEL_NAME": "other",
+    "USER": "nobody",
+}
+"""Variables of an environment that must not matter."""
+
+
+def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    """The elements of both wait until the end of the test: nothing but their keepers changes their number."""
+    name, problem = "twins", ["langford", "12", "--depth", "8", "--name", "twins"]
+    ledgers = [fresh_database("postgres", tmp_path) for _ in range(2)]
+    for ledger in ledgers:
+        assert langford("create", *problem, "--ledger", ledger).returncode == 0
+    first, second = (job_name(name, Ledger(ledger).campaign(name).uuid) for ledger in ledgers)
+
+    def waiting() -> Counter[str]:
+        return Counter(cluster.call("squeue", "-r", "-h", "-t", "PENDING", "-o", "%j").split())
+
+    def wait_for(expected: dict[str, int]) -> None:
+        deadline = time.monotonic() + 120
+        while waiting() != expected:
+            assert time.monotonic() < deadline, (waiting(), [keeper.poll() for keeper in keepers])
+            time.sleep(0.5)
+
+    options = ["--partition", "best-effort", "--max-queued", "3", "--time", "10:00", "--sbatch=--hold"]
+    environment = {**os.environ, **INHERITED}
+    keepers = [
+        subprocess.Popen(
+            [*COMMAND, "slurm", "keep", name, *options, "--ledger", ledger],
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for ledger in ledgers
+    ]
+    try:
+        wait_for({first: 3, second: 3})
+        again = langford("slurm", "submit", name, *options, "--ledger", ledgers[0], "--json", variables=environment)
+        assert again.returncode == 0, again.stderr
+        assert json.loads(again.stdout)["submitted"] == 0
+        assert langford("run", *problem, "--ledger", ledgers[0]).returncode == 0
+        wait_for({second: 3})
+        output, errors = keepers[0].communicate(timeout=60)
+        assert (keepers[0].returncode, output) == (0, f"{name} is done\n"), errors
+        keepers[1].send_signal(signal.SIGTERM)
+        keepers[1].communicate(timeout=60)
+        assert keepers[1].returncode == 128 + signal.SIGTERM
+        assert waiting() == {second: 3}
+    finally:
+        for keeper in keepers:
+            keeper.kill()
+            keeper.wait()
+
+
+def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    campaign = ["langford", "16", "--method", "godfrey", "--depth", "6"]
+    name = "langford-16-godfrey-6"
+    assert langford("create", *campaign).returncode == 0
+    book = Ledger(str(tmp_path / "langford.db"))
+    record = book.campaign(name)
+    worker = " ".join([*COMMAND, "run", *campaign, "--workers", "1"])
+    command = f"trap '' TERM; cd {tmp_path}; {worker} & echo $! > process; wait"
+    script = array_script(name, 1, Resources(60), tmp_path, ["bash", "-c", command])
+    job = cluster.call("sbatch", "--parsable", content=script).strip()
+    deadline = time.monotonic() + 180
+    while not record.standing().tasks.get("done"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    # It hangs, with the process that computes and two leases; SLURM wakes it at its time limit to end it.
+    processes = os.getpgid(int((tmp_path / "process").read_text()))
+    os.killpg(processes, signal.SIGSTOP)
+    while record.standing().tasks.get("leased", 0) < 2:
+        os.killpg(processes, signal.SIGCONT)
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        os.killpg(processes, signal.SIGSTOP)
+    while "JobState=TIMEOUT" not in cluster.call("scontrol", "-o", "show", "job", job):
+        assert time.monotonic() < deadline, cluster.call("scontrol", "-o", "show", "job", job)
+        time.sleep(1)
+    assert 0 < record.standing().tasks["done"] < record.tasks
+    assert langford("run", *campaign).returncode == 0
+    assert result(record).published == 326_721_800
+    attempts = record.progress().attempts
+    assert attempts.get("preempted", 0) + attempts.get("expired", 0) > 0

@@ -1,0 +1,1 @@
+"""Tests of servers, workers, dashboards and notifications."""

@@ -1,0 +1,268 @@
+"""The pages of the dashboard without a browser: who gets in, what the cookie opens, and what is kept from whom."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from db import Campaign, Ledger
+from db.states import Role
+from jobs.farm.api import server
+from jobs.farm.dashboard.documents import FOLDER
+from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.cookie import MOST_TOKENS
+from tests.support.asgi import Client
+from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
+
+
+class Watcher:
+    """A client of a server of two campaigns, and a token of each for it."""
+
+    def __init__(self, folder: Path, **options: object) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.campaigns = [new_campaign(self.ledger), self.second()]
+        self.tokens = [campaign.new_token(Role.READER) for campaign in self.campaigns]
+        names = [campaign.name for campaign in self.campaigns]
+        self.client = Client(server.application(self.ledger, names, **options))  # type: ignore[arg-type]
+
+    def second(self) -> Campaign:
+        return self.ledger.create_campaign("second", KEY, PLAN.work.tolist())
+
+    def log_in(self, token: str, campaign: str = "", **headers: str) -> httpx.Response:
+        return self.client.post("/-/log-in", data={"token": token, "campaign": campaign}, headers=headers)
+
+    def close(self) -> None:
+        self.client.close()
+        self.ledger.close()
+
+
+@pytest.fixture
+def watcher(tmp_path: Path) -> Iterator[Watcher]:
+    made = Watcher(tmp_path)
+    yield made
+    made.close()
+
+
+def shows_form(answer: httpx.Response) -> bool:
+    return 'name="token"' in answer.text and 'id="campaigns"' not in answer.text
+
+
+def test_a_stranger_gets_the_form_and_nothing_else(watcher: Watcher) -> None:
+    for path in ("/", f"/{NAME}/", "/absent/"):
+        answer = watcher.client.get(path)
+        assert (answer.status_code, shows_form(answer)) == (200, True)
+        assert "second" not in answer.text
+    assert watcher.client.get(f"/{NAME}/").text.replace(NAME, "X") == watcher.client.get("/absent/").text.replace(
+        "absent", "X"
+    )
+    assert watcher.client.get("/campaigns").status_code == 401
+    assert watcher.client.get(f"/campaigns/{NAME}/stream").status_code == 401
+
+
+def test_the_cookie_and_what_it_opens(watcher: Watcher) -> None:
+    answer = watcher.log_in(watcher.tokens[0])
+    assert (answer.status_code, answer.headers["location"]) == (303, f"../{NAME}/")
+    cookie = answer.headers["set-cookie"]
+    assert re.search(r"; HttpOnly(;|$)", cookie)
+    assert re.search(r"; SameSite=strict(;|$)", cookie)
+    assert re.search(r"; Path=/(;|$)", cookie)
+    assert "Secure" not in cookie
+    assert "Domain" not in cookie
+    client = watcher.client
+    assert not shows_form(client.get("/"))
+    assert not shows_form(client.get(f"/{NAME}/"))
+    assert shows_form(client.get("/second/"))
+    assert [one["campaign"] for one in client.get("/campaigns").json()] == [NAME]
+    assert client.get(f"/campaigns/{NAME}/status").json()["campaign"] == NAME
+    assert client.get("/campaigns/second/status").status_code == 403
+    watcher.log_in(watcher.tokens[1])
+    assert [one["campaign"] for one in client.get("/campaigns").json()] == [NAME, "second"]
+    assert client.get(f"/campaigns/{NAME}/status").status_code == 200
+
+
+def test_a_cookie_changes_nothing(watcher: Watcher) -> None:
+    """Whatever its tokens could do in a header: what another site makes the browser send must not."""
+    watcher.log_in(watcher.campaigns[0].new_token(Role.ADMIN))
+    assert watcher.client.get(f"/campaigns/{NAME}/status").status_code == 200
+    for path in ("retries", "leases", "workers", "results"):
+        assert watcher.client.post(f"/campaigns/{NAME}/{path}", json={}).status_code == 401
+
+
+def test_forms_of_other_sites_are_refused(watcher: Watcher) -> None:
+    token = watcher.tokens[0]
+    for headers in (
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "none"},
+        {"origin": "https://elsewhere.example"},
+        {"origin": "http://server:81"},
+        {"origin": "null"},
+    ):
+        refused = watcher.log_in(token, **headers)
+        assert (refused.status_code, "set-cookie" in refused.headers) == (403, False), headers
+    for headers in ({"sec-fetch-site": "same-origin"}, {"origin": "http://server"}, {}):
+        assert watcher.log_in(token, **headers).status_code == 303, headers
+    assert watcher.client.post("/-/log-out", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert watcher.client.get("/campaigns").status_code == 200
+    assert watcher.client.get("/-/log-out").status_code == 404
+    assert watcher.client.post("/-/log-out").headers["location"] == "../"
+    assert watcher.client.get("/campaigns").status_code == 401
+
+
+@pytest.mark.parametrize("token", ["wrong", "", "x" * 5_000, "a.b", "\x00", "é", "a b", "%0d%0aSet-Cookie: x=y"])
+def test_wrong_tokens(watcher: Watcher, token: str) -> None:
+    answer = watcher.log_in(token, NAME)
+    assert answer.status_code == (413 if len(token) > 4_096 else 403)
+    assert "set-cookie" not in answer.headers
+    if answer.status_code == 403:
+        assert shows_form(answer)
+        assert "This token opens no campaign here" in answer.text
+        assert f'value="{NAME}"' in answer.text
+    if len(token) > 3:
+        assert token not in answer.text
+
+
+@pytest.mark.parametrize(
+    "campaign", ["//evil.example", "https://evil.example/", "../..", '"><script>', "-", "absent"]
+)
+def test_a_log_in_leads_nowhere_else(watcher: Watcher, campaign: str) -> None:
+    answer = watcher.log_in(watcher.tokens[0], campaign)
+    assert answer.headers["location"] == f"../{NAME}/"
+    refused = watcher.log_in("wrong", campaign)
+    assert campaign not in refused.text or campaign in ("absent", "no", "-", "../..")
+
+
+@pytest.mark.parametrize("path", ["/-/nothing.js", "/-/", "/-/%2e%2e/pages.py", "/-x/", "/a/b/", "/a/b"])
+def test_other_paths_are_no_pages(watcher: Watcher, path: str) -> None:
+    assert watcher.client.get(path).status_code == 404
+
+
+def test_the_address_for_workers_leads_to_the_page(watcher: Watcher) -> None:
+    for name in (NAME, "absent"):
+        answer = watcher.client.get(f"/{name}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{name}/")
+
+
+def test_every_page_has_the_policy(watcher: Watcher) -> None:
+    watcher.log_in(watcher.tokens[0])
+    paths = ["/", f"/{NAME}/", "/second/", f"/{NAME}", "/-/dashboard.css", "/-/absent"]
+    for path in paths:
+        answer = watcher.client.get(path)
+        policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'none'", path
+        assert policy["script-src"] == policy["style-src"] == "'self'"
+        assert policy["frame-ancestors"] == "'none'"
+        assert "unsafe" not in str(policy)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_pages_are_not_kept_and_files_are_compared(watcher: Watcher) -> None:
+    assert watcher.client.get("/").headers["cache-control"] == "no-store"
+    watcher.log_in(watcher.tokens[0])
+    assert watcher.client.get(f"/campaigns/{NAME}/status").headers["cache-control"] == "no-store"
+    first = watcher.client.get("/-/dashboard.css")
+    again = watcher.client.get("/-/dashboard.css", headers={"if-none-match": first.headers["etag"]})
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
+def test_a_token_that_ends(watcher: Watcher) -> None:
+    watcher.log_in(watcher.tokens[0])
+    watcher.campaigns[0].revoke_tokens()
+    assert watcher.client.get("/campaigns").status_code == 403
+    answer = watcher.client.get("/")
+    assert shows_form(answer)
+    assert "opens nothing here any more" in answer.text
+    assert watcher.client.get("/campaigns").status_code == 401, "the browser forgets the cookie"
+
+
+def test_a_cookie_holds_few_tokens(watcher: Watcher) -> None:
+    for _ in range(MOST_TOKENS + 3):
+        answer = watcher.log_in(watcher.campaigns[0].new_token(Role.READER))
+    assert len(answer.headers["set-cookie"].split(";")[0].split(".")) == MOST_TOKENS
+    assert len(answer.headers["set-cookie"]) < 1_000
+
+
+def test_guesses_are_limited(tmp_path: Path) -> None:
+    watcher = Watcher(tmp_path, limit=RateLimit(0.01, 5))  # the next guess is a hundred seconds away
+    try:
+        answers = [watcher.log_in("wrong") for _ in range(8)]
+        assert [answer.status_code for answer in answers] == [403] * 5 + [429] * 3
+        assert float(answers[-1].headers["retry-after"]) > 0
+    finally:
+        watcher.close()
+
+
+def test_behind_a_proxy_with_tls(tmp_path: Path) -> None:
+    """A proxy may say that the way to it is encrypted; others may not."""
+    for proxies, secure in (([], False), (["127.0.0.1"], True)):
+        folder = tmp_path / str(secure)
+        folder.mkdir()
+        watcher = Watcher(folder, proxies=proxies)
+        try:
+            cookie = watcher.log_in(watcher.tokens[0], **{"x-forwarded-proto": "https"}).headers["set-cookie"]
+            assert ("; Secure" in cookie, cookie.startswith("__Host-")) == (secure, secure)
+        finally:
+            watcher.close()
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one line", "a line each"])
+def test_only_what_the_proxy_adds_is_believed(tmp_path: Path, together: bool) -> None:
+    """A client may invent entries; the proxy adds its own to their line, or on a line of its own."""
+
+    def forwarded(name: str, invented: str, added: str) -> list[tuple[str, str]]:
+        return [(name, f"{invented}, {added}")] if together else [(name, invented), (name, added)]
+
+    watcher = Watcher(tmp_path, proxies=["127.0.0.1"], limit=RateLimit(0.001, 5))
+    try:
+        guess = {"token": "wrong", "campaign": ""}
+        answers = [
+            watcher.client.post(
+                "/-/log-in", data=guess, headers=forwarded("x-forwarded-for", invented, "192.0.2.7")
+            )
+            for invented in (*(f"198.51.100.{k}" for k in range(4)), "192.0.2.1", "192.0.2.1")
+        ]
+        assert [answer.status_code for answer in answers] == [403] * 5 + [429]
+        answer = watcher.client.get("/", headers=forwarded("x-forwarded-for", "192.0.2.7", "192.0.2.1"))
+        assert answer.status_code == 200
+        for invented, added, secure in (("https", "http", False), ("http", "https", True)):
+            headers = [*forwarded("x-forwarded-proto", invented, added), ("x-forwarded-for", "192.0.2.2")]
+            answer = watcher.client.post("/-/log-in", data={"token": watcher.tokens[0]}, headers=headers)
+            assert ("; Secure" in answer.headers["set-cookie"]) == secure
+    finally:
+        watcher.close()
+
+
+def test_a_link_from_elsewhere_is_asked_again(watcher: Watcher) -> None:
+    """The browser keeps a strict cookie back, and sends it when the page asks for itself."""
+    bounced = watcher.client.get(f"/{NAME}/", headers={"sec-fetch-site": "cross-site"})
+    assert 'http-equiv="refresh" content="0"' in bounced.text
+    assert shows_form(watcher.client.get(f"/{NAME}/", headers={"sec-fetch-site": "same-origin"}))
+
+
+def test_the_files_write_no_markup_and_ask_nobody_else() -> None:
+    for path in (FOLDER / "static").glob("*.js"):
+        text = path.read_text()
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text), (
+            path
+        )
+    for path in [*(FOLDER / "static").iterdir(), *(FOLDER / "templates").iterdir()]:
+        addresses = set(re.findall(r"https?://[^\s\"')]+", path.read_text()))
+        assert addresses <= {"http://www.w3.org/2000/svg"}, path
+        assert not re.search(r"<[^>]+ (style|on\w+)=|<style|<script(?! type=\"module\" src)", path.read_text()), (
+            path
+        )
+
+
+def test_the_files_belong_to_the_package() -> None:
+    """A wheel contains what its package data name."""
+    settings = tomllib.loads((FOLDER.parents[1] / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["jobs.farm.dashboard"]
+    files = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
+    assert {"static", "templates"} == {path.parent.name for path in files}
+    assert [path for path in files if not any(path.match(pattern) for pattern in patterns)] == []

@@ -1,0 +1,199 @@
+"""The pages of the dashboard in a real browser, with statuses that no campaign of a test would reach."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, expect
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from db import Ledger
+from db.states import Role
+from jobs.farm.api.streams import Listener, Streams
+from jobs.farm.dashboard import pages
+from jobs.farm.dashboard.documents import Documents
+from jobs.farm.guard.access import Access, RateLimit
+from jobs.farm.guard.connections import Connections, LimitedLog
+from tests.support import statuses
+from tests.support.browsers import WIDTHS, Tab, browser, tab
+from tests.support.campaigns import KEY, PLAN
+
+__all__ = ["browser"]
+
+SAMPLES = {
+    "hostile": statuses.hostile(),
+    "langford-31": statuses.running(),
+    "new": statuses.starting(),
+    "twenty-eight": statuses.finished(),
+}
+
+
+class Site:
+    """The real pages, before an API that says the samples."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
+        self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
+        self.computed = Counter[str]()
+        log, self.documents = LimitedLog(), Documents()
+        self.access, self.streams = Access(self.ledger, campaigns, RateLimit(), Connections(), log), Streams(log)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        api = [Route("/campaigns", self._index), Route("/campaigns/{name}/stream", self._stream)]
+        application = Starlette(routes=[*api, *pages.routes(self.access, self.documents)])
+        config = uvicorn.Config(application, log_level="error", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]})
+        self._thread.start()
+
+    async def _index(self, request: Request) -> Response:
+        names = await self.access.opened(request, self.access.tokens(request))
+        fields = ("campaign", "problem", "tasks", "finished")
+        return JSONResponse(
+            [{field: SAMPLES[name][field] for field in fields} | {"campaign": name} for name in names]
+        )
+
+    def _status(self, name: str) -> dict[str, Any]:
+        """The sample, with something new in it that no page shows."""
+        self.computed[name] += 1
+        return SAMPLES[name] | {"attempts": {"done": self.computed[name]}}
+
+    async def _stream(self, request: Request) -> Response:
+        async def allowed() -> bool:
+            return True
+
+        name = request.path_params["name"]
+        assert await self.access.role(request, name, self.access.tokens(request))
+        return await self.streams.answer(
+            name, lambda: self._status(name), Listener("", "", allowed), self.documents.version
+        )
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self.ledger.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("site"))
+    yield made
+    made.close()
+
+
+@contextmanager
+def opened(site: Site, browser: Browser, name: str, width: int = 1440, scheme: str = "light") -> Iterator[Tab]:
+    """The page of a campaign, with all its figures."""
+    with tab(browser, width, scheme) as one:
+        one.page.goto(f"{site.url}/{name}/")
+        one.page.get_by_label("Token").fill(site.tokens[name])
+        one.page.get_by_role("button", name="Log in").click()
+        expect(one.page.locator("#link-text")).to_have_text("live")
+        yield one
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_page_fits_and_can_be_read(site: Site, browser: Browser, name: str, width: int, scheme: str) -> None:
+    with opened(site, browser, name, width, scheme) as one:
+        one.picture(f"{name}-{width}-{scheme}")
+        assert one.fits()
+        assert one.obstacles() == []
+        assert one.errors == []
+        assert one.elsewhere == []
+
+
+def test_hostile_texts_stay_texts(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "hostile") as one:
+        page = one.page
+        assert page.locator("main img, main script, main table table").count() == 0
+        assert "owned" not in page.title()
+        shown = page.locator("#workers-rows th .shown").all_inner_texts()
+        assert statuses.HOSTILE in shown
+        assert "\ufffdevil" in shown, "a character that turns the text around is replaced"
+        assert statuses.HOSTILE in page.locator("#warnings").inner_text()
+        assert statuses.HOSTILE in page.locator("#log").inner_text()
+
+
+def test_workers_are_sorted_and_found_by_keyboard(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "langford-31") as one:
+        page = one.page
+        hosts, states = (page.locator(f"#workers-rows .{name} .shown") for name in ("host", "state"))
+        assert states.all_inner_texts()[:3] == ["distrusted", "silent", "working"]
+        assert page.locator("#workers-rows tr").count() == 25
+        page.get_by_role("button", name="Done").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("columnheader", name="Done")).to_have_attribute("aria-sort", "ascending")
+        done = [int(text.replace(",", "")) for text in page.locator("#workers-rows .done .shown").all_inner_texts()]
+        assert done == sorted(done, reverse=True)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("columnheader", name="Done")).to_have_attribute("aria-sort", "descending")
+        expect(page.get_by_role("button", name="Done")).to_be_focused()
+        page.get_by_label("Find a worker").fill("h200 silent")
+        expect(page.get_by_text("No worker fits.")).to_be_visible()
+        page.get_by_label("Find a worker").fill("Idle  h200")
+        expect(hosts).to_have_text(["node-013.cluster.example.org"])
+        expect(states).to_have_text(["idle"])
+        page.get_by_label("Find a worker").fill("")
+        page.get_by_role("button", name="Show all 200").click()
+        expect(page.locator("#workers-rows tr")).to_have_count(200)
+        assert one.obstacles() == []
+
+
+def test_the_timeline_can_be_read(site: Site, browser: Browser) -> None:
+    sample = SAMPLES["langford-31"]
+    with opened(site, browser, "langford-31") as one:
+        page = one.page
+        last, most = sample["timeline"][-1][1], max(occupied for _, occupied in sample["timeline"])
+        reading = page.locator("#timeline-reading")
+        expect(reading).to_have_text(f"{last} now · at most {most}")
+        box = page.locator("#plot").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 60, box["y"] + 80)
+        expect(reading).to_have_text(re.compile(rf"^\d+ at \d+ \w+, \d\d:\d\d · at most {most}$"))
+        page.mouse.move(0, 0)
+        expect(reading).to_have_text(f"{last} now · at most {most}")
+        page.get_by_text("As a table").click()
+        expect(page.locator("#timeline-rows tr")).to_have_count(len(sample["timeline"]))
+        expect(page.locator("#timeline-rows td.number").first).to_have_text(str(last))
+        assert one.obstacles() == []
+        one.picture("timeline-table")
+
+
+def test_only_what_changes_is_written(site: Site, browser: Browser) -> None:
+    """A selection, and what a screen reader reads, outlast a status that says the same."""
+    watch = (
+        "() => new Promise((done) => { let changes = 0; const seen = new MutationObserver((all) => "
+        "{ changes += all.filter((one) => !one.target.closest?.('#plot')).length; }); "
+        "seen.observe(document.querySelector('main'), {subtree: true, childList: true, characterData: true}); "
+        "setTimeout(() => done(changes), 5000); })"
+    )
+    with opened(site, browser, "langford-31") as one:
+        statuses_seen = []
+        one.page.on("request", lambda request: statuses_seen.append(request.url))
+        before = site.computed["langford-31"]
+        assert one.page.evaluate(watch) == 0
+        assert site.computed["langford-31"] >= before + 1
+        assert statuses_seen == [], "one connection, and no other request"
+
+
+def test_a_finished_campaign(site: Site, browser: Browser) -> None:
+    with opened(site, browser, "twenty-eight") as one:
+        expect(one.page.locator("#count")).to_have_text("1,607,383,260,609,382,393,152")
+        expect(one.page.locator("#agrees")).to_have_text("as published")
+        expect(one.page.locator("#share")).to_have_text("100.00")
+        expect(one.page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "100.00")

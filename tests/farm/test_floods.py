@@ -1,0 +1,393 @@
+"""Floods by strangers and by readers: what they cost, counted and not timed, and that workers go before them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import resource
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from db import Campaign, Ledger
+from db.states import Role
+from jobs.farm.api import server
+from jobs.farm.guard import bodies
+from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.cookie import MOST_TOKENS
+from jobs.farm.guard.precedence import THREADS, Bearers, Precedence
+from tests.farm.farm import NAME as FARMED
+from tests.farm.farm import Farm
+from tests.support.asgi import Client
+from tests.support.campaigns import KEY, NAME, PLAN
+from tests.support.databases import fresh_database
+from tests.support.statements import statements_of
+
+CAMPAIGNS = 20
+JUNK = ".".join(f"{'x' * 40}{place:03}" for place in range(MOST_TOKENS))
+EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
+    """A ledger with twenty campaigns."""
+    with Ledger(fresh_database(request.param, tmp_path), create=True) as ledger:
+        names = [NAME, *(f"{NAME}-{place}" for place in range(1, CAMPAIGNS))]
+        yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
+
+
+@contextlib.contextmanager
+def serving(ledger: Ledger, made: list[Campaign], limit: RateLimit) -> Iterator[Client]:
+    client = Client(server.application(ledger, [campaign.name for campaign in made], limit))
+    yield client
+    client.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def cookie(value: str) -> dict[str, str]:
+    return {"Cookie": f"a=b; langford-default={value}"}
+
+
+# -- what a look-up costs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", f"/{NAME}/", "/campaigns", "/metrics", f"/campaigns/{NAME}/stream"])
+def test_many_junk_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
+    with serving(*campaigns, RateLimit(1e6, 1e6)) as client, statements_of() as done:
+        assert client.get(path, headers=cookie(JUNK)).status_code in (200, 403)
+    assert len(done) == 1
+
+
+def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    ledger, made = campaigns
+    tokens = ".".join(campaign.new_token(Role.READER) for campaign in made)
+    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+        client.get("/campaigns", headers=cookie(tokens))  # the overviews are known from now on
+        with statements_of() as done:
+            answer = client.get("/campaigns", headers=cookie(tokens))
+    assert len(done) == 1
+    # Of more tokens than a cookie keeps, the newest count.
+    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[:MOST_TOKENS]]
+
+
+def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    with serving(*campaigns, RateLimit(1e-9, 3 * MOST_TOKENS)) as client, statements_of() as done:
+        answers = [client.get("/campaigns", headers=cookie(JUNK)).status_code for _ in range(5)]
+    assert answers == [403] * 3 + [429] * 2
+    assert len(done) == 3
+
+
+def test_what_is_no_route_is_charged_too(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    with serving(*campaigns, RateLimit(1e-9, 4)) as client:
+        asked = [("GET", "/a/b/c"), ("DELETE", "/campaigns"), ("HEAD", "/-/nothing"), ("BREW", "/")]
+        assert [client.request(*one).status_code for one in asked] == [404, 405, 404, 405]
+        for path, kind in (("/a/b/c", "text/plain"), ("/campaigns", "application/json")):
+            answer = client.get(path)
+            assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (429, kind)
+            assert float(answer.headers["retry-after"]) > 0
+
+
+def test_readers_and_strangers_take_nothing_from_the_allowance_of_workers(
+    campaigns: tuple[Ledger, list[Campaign]],
+) -> None:
+    """All at one address."""
+    ledger, made = campaigns
+    reader, worker = (made[0].new_token(role) for role in (Role.READER, Role.WORKER))
+    with serving(ledger, made, RateLimit(1e-9, 5)) as client:
+
+        def ask(token: str) -> int:
+            return client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code
+
+        assert [ask(token) for token in (worker, reader)] == [200, 200]
+        assert [ask("wrong") for _ in range(4)] == [403] * 3 + [429]
+        assert [ask(reader) for _ in range(5)] == [200] * 4 + [429]
+        assert [ask(worker) for _ in range(5)] == [200] * 4 + [429]
+
+
+def test_a_token_that_was_right_is_looked_up_again(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    """Whoever showed it goes first, and no more: revoked, it opens nothing from then on."""
+    ledger, made = campaigns
+    token = made[0].new_token(Role.WORKER)
+    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+        assert client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code == 200
+        made[0].revoke_tokens()
+        assert client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code == 403
+
+
+def test_bearers_are_few_and_forgotten() -> None:
+    bearers = Bearers(most=3)
+    for token, role in (("r", Role.READER), ("w", Role.WORKER), ("a", Role.ADMIN)):
+        bearers.note(token, role)
+    assert bearers.precedence(["r"]) is Precedence.READER
+    assert bearers.precedence(["wrong", "r", "w"]) is Precedence.WORKER
+    bearers.note("w", None)
+    assert bearers.precedence(["w"]) is Precedence.STRANGER
+    for token in ("r", "b", "c"):
+        bearers.note(token, Role.WORKER)
+    assert [bearers.precedence([token]) for token in "arbc"] == [Precedence.STRANGER, *[Precedence.WORKER] * 3]
+    assert bearers.precedence([]) is Precedence.STRANGER
+
+
+# -- who waits for whom ---------------------------------------------------------------------------
+
+
+async def lease(http: httpx.AsyncClient, campaign: Campaign, token: str) -> httpx.Response:
+    """A new worker's first lease."""
+    worker = str(uuid.uuid4())
+    identity = {"worker": worker, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k", **EQUIPMENT}
+    path = f"/campaigns/{campaign.name}"
+    assert (await http.post(f"{path}/workers", json=identity, headers=bearer(token))).status_code == 200
+    fields = {"campaign": campaign.uuid, "worker": worker, "count": 1, "seconds": 60, "held": [], "copies": 0}
+    return await http.post(f"{path}/leases", json=fields, headers=bearer(token))
+
+
+def while_held(
+    ledger: Ledger,
+    made: list[Campaign],
+    flood: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]],
+    is_held: Callable[[], bool],
+    release: Callable[[], None],
+) -> tuple[httpx.Response, list[httpx.Response]]:
+    """A worker's lease while the requests of a flood wait in their threads; the answers to both."""
+    application = server.application(ledger, [campaign.name for campaign in made], RateLimit(1e6, 1e6))
+
+    async def run() -> tuple[httpx.Response, list[httpx.Response]]:
+        token = made[0].new_token(Role.WORKER)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://server") as http:
+            assert (await lease(http, made[0], token)).status_code == 200
+            waiting = [asyncio.ensure_future(flood(http)) for _ in range(3 * sum(THREADS.values()))]
+            try:
+                while not is_held():
+                    await asyncio.sleep(0.01)
+                granted = await asyncio.wait_for(lease(http, made[0], token), 60)
+                assert not any(one.done() for one in waiting)
+            finally:
+                release()
+            return granted, list(await asyncio.gather(*waiting))
+
+    return asyncio.run(run())
+
+
+def test_workers_do_not_wait_for_the_look_ups_of_strangers(
+    campaigns: tuple[Ledger, list[Campaign]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, made = campaigns
+    lock, inside, look_up = threading.Event(), list[int](), ledger.rights
+
+    def held(shown: list[str]) -> Any:
+        if shown == ["wrong"]:
+            inside.append(1)
+            assert lock.wait(120)
+        return look_up(shown)
+
+    monkeypatch.setattr(ledger, "rights", held)
+    most = THREADS[Precedence.STRANGER]
+    granted, answers = while_held(
+        ledger,
+        made,
+        lambda http: http.get(f"/campaigns/{NAME}", headers=bearer("wrong")),
+        lambda: len(inside) == most,
+        lock.set,
+    )
+    assert len(granted.json()["leases"]) == 1
+    assert {answer.status_code for answer in answers} == {403}
+
+
+@pytest.mark.parametrize("path", ["status", "", "stream"])
+def test_workers_do_not_wait_for_what_readers_ask(
+    campaigns: tuple[Ledger, list[Campaign]], monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Nor is it asked from the ledger more than once at a time, however many want it."""
+    ledger, made = campaigns
+    lock, inside = threading.Event(), list[int]()
+    method = "overview" if path else "standing"
+    asked = getattr(Campaign, method)
+
+    def held(self: Campaign, *arguments: Any) -> Any:
+        inside.append(1)
+        assert lock.wait(120)
+        return asked(self, *arguments)
+
+    monkeypatch.setattr(Campaign, method, held)
+    token = made[0].new_token(Role.READER)
+    url = f"/campaigns/{NAME}/{path}".rstrip("/")
+    request = "HEAD" if path == "stream" else "GET"
+    granted, answers = while_held(
+        ledger,
+        made,
+        lambda http: http.request(request, url, headers=bearer(token)),
+        lambda: len(inside) == 1,
+        lock.set,
+    )
+    assert len(granted.json()["leases"]) == 1
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(inside) == 1
+
+
+# -- bodies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", [b"[" + b"[]," * 1_000_000 + b"[]]", b"[" * 4_000_000, b"[" + b"0," * 2_000_000])
+@pytest.mark.parametrize("path", ["results", "leases"])
+def test_large_bodies_of_nothing_are_not_parsed(
+    campaigns: tuple[Ledger, list[Campaign]], monkeypatch: pytest.MonkeyPatch, path: str, body: bytes
+) -> None:
+    ledger, made = campaigns
+    monkeypatch.setattr(bodies, "json", SimpleNamespace(loads=lambda text: pytest.fail("it is parsed")))
+    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+        answer = client.post(
+            f"/campaigns/{NAME}/{path}", content=body, headers=bearer(made[0].new_token(Role.WORKER))
+        )
+    assert (answer.status_code, "send less at a time" in answer.json()["error"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "size"),
+    [("workers", 2**16), ("failures", 2**16), ("renewals", 2**19), ("releases", 2**19), ("results", 2**22)],
+)
+def test_each_route_has_its_largest_body(campaigns: tuple[Ledger, list[Campaign]], path: str, size: int) -> None:
+    ledger, made = campaigns
+    token = made[0].new_token(Role.WORKER)
+    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+        for more, status in ((0, 400), (1, 413)):
+            body = b'"' + b"x" * (size - 2 + more) + b'"'
+            answer = client.post(f"/campaigns/{NAME}/{path}", content=body, headers=bearer(token))
+            assert answer.status_code == status
+    assert f"{size:,} bytes" in answer.json()["error"]
+
+
+def test_the_largest_messages_of_workers_are_taken(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    """A thousand results whose provenance is as long as it may be, and as many attempts as a worker may hold."""
+    ledger, made = campaigns
+    token = made[0].new_token(Role.WORKER)
+    provenance = json.dumps({f"field {place}": ["{", "}"] for place in range(12)}).ljust(3_900)
+    result = {"attempt": 1, "nonce": "x" * 64, "index": 0, "value": "1", "residue": "1", "evaluated": "1"}
+    delivery = {**result, "seconds": 1.0, "provenance": provenance, "began": None}
+    held = [10**9 + place for place in range(100_000)]
+    lease = {"campaign": made[0].uuid, "worker": "w", "count": 1, "seconds": 1, "held": held, "copies": 0}
+    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
+        path, headers = f"/campaigns/{NAME}", bearer(token)
+        answer = client.post(f"{path}/results", json={"deliveries": [delivery] * 1_000, "now": 0}, headers=headers)
+        assert len(answer.json()["receipts"]) == 1_000
+        assert client.post(f"{path}/leases", json=lease, headers=headers).status_code == 409
+
+
+# -- a real server --------------------------------------------------------------------------------
+
+
+def answers(connection: socket.socket, number: int) -> list[bytes]:
+    """The status lines of so many answers, whose bodies hold none."""
+    received = b""
+    while len(found := re.findall(rb"HTTP/1\.1 \d{3}", received)) < number:
+        chunk = connection.recv(65_536)
+        assert chunk, received
+        received += chunk
+    return found
+
+
+def request(method: str, path: str, *headers: str, body: str = "") -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x", *headers, "", body]).encode()
+
+
+def test_requests_sent_ahead_are_all_answered_in_order(farm: Farm) -> None:
+    token = f"Authorization: Bearer {farm.token}"
+    path = f"/campaigns/{FARMED}"
+    body = "{}"
+    stranger = [
+        request("GET", "/-/nothing"),
+        request("GET", path),
+        request("GET", "/-/icon.svg", f"X: {'x' * 700}"),
+    ]
+    worker = [
+        request("POST", f"{path}/leases", token, f"Content-Length: {len(body)}", body=body),
+        request("GET", path, token),
+    ]
+    with socket.create_connection(("127.0.0.1", farm.port), 60) as connection:
+        connection.sendall(b"".join(stranger * 20))
+        assert answers(connection, 60) == [b"HTTP/1.1 404", b"HTTP/1.1 401", b"HTTP/1.1 200"] * 20
+        connection.sendall(b"".join(worker * 20))
+        assert answers(connection, 40) == [b"HTTP/1.1 400", b"HTTP/1.1 200"] * 20
+        connection.sendall(b"".join([*stranger, *worker] * 10))
+        assert len(answers(connection, 50)) == 50
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_first_request_of_a_connection_may_be_large(farm: Farm, chunked: bool) -> None:
+    """As after a restart of the server: results that waited."""
+    content = json.dumps({"deliveries": [], "now": 0, "more": "x" * 3_000_000}).encode()
+    body: Any = iter([content[:1_000_000], content[1_000_000:]]) if chunked else content
+    url = f"http://127.0.0.1:{farm.port}/campaigns/{FARMED}/results"
+    answer = httpx.post(url, content=body, headers=bearer(farm.token), timeout=60)
+    assert answer.status_code == 400
+    assert "expected an object with deliveries, now" in answer.json()["error"]
+
+
+def test_a_request_has_few_header_lines(farm: Farm) -> None:
+    with socket.create_connection(("127.0.0.1", farm.port), 60) as connection:
+        connection.sendall(request("GET", "/", *["a:"] * 4_000))
+        received = b""
+        with contextlib.suppress(ConnectionResetError):
+            while chunk := connection.recv(65_536):
+                received += chunk
+        assert received.startswith(b"HTTP/1.1 400")
+        assert b"at most 100" in received
+
+
+def test_a_farm_goes_on_under_bodies_in_chunks_of_a_byte(farm: Farm) -> None:
+    """One connection held the event loop for seconds at a time, and with some of them no worker got through."""
+    head = request("POST", f"/campaigns/{FARMED}/leases", "Authorization: Bearer x", "Transfer-Encoding: chunked")
+    done = threading.Event()
+
+    def attack() -> None:
+        while not done.is_set():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", farm.port), 1) as connection:
+                connection.sendall(head)
+                while not done.is_set():
+                    connection.sendall(b"1\r\nx\r\n" * 5_000)
+
+    attackers = [threading.Thread(target=attack, daemon=True) for _ in range(8)]
+    for attacker in attackers:
+        attacker.start()
+    try:
+        farm.finish(farm.work())
+    finally:
+        done.set()
+        for attacker in attackers:
+            attacker.join()
+
+
+def test_a_lack_of_files_is_one_line(farm: Farm) -> None:
+    process = psutil.Process(farm.server.pid)
+    # It has set its own limit once it answers.
+    assert httpx.get(f"http://127.0.0.1:{farm.port}/-/icon.svg").status_code == 200
+    most = process.num_fds() + 3
+    before = resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, (most, before[1]))
+    with contextlib.ExitStack() as held:
+        for _ in range(20):
+            held.enter_context(socket.create_connection(("127.0.0.1", farm.port), 60))
+        deadline = time.monotonic() + 60
+        while process.num_fds() < most:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(3)  # it tries again every second, and says nothing more
+    resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, before)
+    farm.finish(farm.work())
+    farm.server.terminate()
+    _, log = farm.server.communicate(timeout=60)
+    assert "Traceback" not in log
+    assert log.count(f"(ulimit -n is {most})") == 1

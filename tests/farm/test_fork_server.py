@@ -1,0 +1,236 @@
+"""Workers begin with what was loaded once, and end when they should, whatever ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.run import fork_server
+from jobs.run.fork_server import ForkServer
+from tests.support.command_line import ENVIRONMENT
+
+SECONDS = 60.0
+ROOT = Path(__file__).parents[2]
+
+
+def load() -> int:
+    return os.getpid()
+
+
+def fail_to_load() -> int:
+    raise ValueError("nothing there")
+
+
+def load_the_last() -> int:
+    def fork() -> int:
+        raise BlockingIOError("no more processes")
+
+    os.fork = fork
+    return os.getpid()
+
+
+def load_for_ever() -> int:
+    time.sleep(1000)
+    return os.getpid()
+
+
+def obey(loaded: int, number: int, pipe: Connection) -> None:
+    """Say who it is, and do what it is told."""
+    pipe.send((loaded, os.getppid(), os.getpid(), number))
+    order = pipe.recv()
+    if order == "raise":
+        raise ValueError("as told")
+    if order == "hold the interpreter":
+        ctypes.PyDLL(None).sleep(1000)
+    if order == "say more":
+        pipe.send("more")
+
+
+def hear(pipe: Connection) -> Any:
+    assert pipe.poll(SECONDS), "nothing is said"
+    return pipe.recv()
+
+
+def hear_end(pipe: Connection) -> None:
+    with pytest.raises((EOFError, ConnectionResetError)):
+        hear(pipe)
+
+
+@pytest.fixture
+def server() -> Iterator[ForkServer]:
+    """One with three workers."""
+    made = ForkServer(load, obey, 3)
+    yield made
+    made.stop()
+
+
+def test_workers_begin_with_what_was_loaded_once(server: ForkServer) -> None:
+    said = [hear(pipe) for pipe in server.pipes]
+    assert [number for _, _, _, number in said] == [0, 1, 2]
+    assert {(loaded, parent) for loaded, parent, _, _ in said} == {(server.pid, server.pid)}
+    assert len({worker for _, _, worker, _ in said}) == 3
+
+
+@pytest.mark.parametrize(("order", "code"), [("end", 0), ("raise", 1)])
+def test_a_worker_ends_alone(server: ForkServer, order: str, code: int) -> None:
+    before = [hear(pipe) for pipe in server.pipes]
+    server.pipes[1].send(order)
+    hear_end(server.pipes[1])
+    assert server.exit_code(1) == code
+    server.restart(1)
+    again = hear(server.pipes[1])
+    assert again[3] == 1
+    assert again[2] not in [worker for _, _, worker, _ in before]
+    for number in (2, 0):
+        server.pipes[number].send("say more")
+        assert hear(server.pipes[number]) == "more"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_signal_ends_a_worker(server: ForkServer, number: signal.Signals) -> None:
+    said = [hear(pipe) for pipe in server.pipes]
+    os.kill(said[0][2], number)
+    hear_end(server.pipes[0])
+    assert server.exit_code(0) == -number
+
+
+def test_a_worker_is_killed_that_hears_nothing(server: ForkServer) -> None:
+    for pipe in server.pipes:
+        hear(pipe)
+    server.pipes[2].send("hold the interpreter")
+    server.kill(2)
+    hear_end(server.pipes[2])
+    assert server.exit_code(2) == -signal.SIGKILL
+    server.kill(2)  # there is none any more
+    assert not server.pipes[0].poll(0.1)
+
+
+def test_signals_to_the_server_end_nothing(server: ForkServer) -> None:
+    """A scheduler sends them to every process; the owner decides."""
+    for pipe in server.pipes:
+        hear(pipe)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        os.kill(server.pid, number)
+    server.pipes[0].send("end")
+    hear_end(server.pipes[0])
+    assert server.exit_code(0) == 0
+
+
+def test_no_worker_hears_the_terminal(server: ForkServer) -> None:
+    said = [hear(pipe) for pipe in server.pipes]
+    for _, _, worker, _ in said:
+        os.kill(worker, signal.SIGINT)
+    for pipe in server.pipes:
+        pipe.send("say more")
+        assert hear(pipe) == "more"
+
+
+def test_what_was_said_before_the_end_is_heard(server: ForkServer) -> None:
+    for pipe in server.pipes:
+        hear(pipe)
+    server.pipes[0].send("say more")
+    assert server.pipes[0].poll(SECONDS)
+    assert server.stop() == -signal.SIGKILL
+    assert hear(server.pipes[0]) == "more"
+    for pipe in server.pipes:
+        hear_end(pipe)
+
+
+def test_all_workers_end_with_the_server(server: ForkServer) -> None:
+    for pipe in server.pipes:
+        hear(pipe)
+    server.pipes[1].send("hold the interpreter")
+    os.kill(server.pid, signal.SIGKILL)
+    for pipe in server.pipes:
+        hear_end(pipe)
+    with pytest.raises(EOFError):
+        server.exit_code(0)
+    server.restart(0)
+    hear_end(server.pipes[0])
+    assert server.stop() == -signal.SIGKILL
+
+
+def test_a_server_that_does_not_answer_is_ended(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_server, "ANSWER_SECONDS", 0.2)
+    said = [hear(pipe) for pipe in server.pipes]
+    os.kill(server.pid, signal.SIGSTOP)
+    os.kill(said[0][2], signal.SIGKILL)
+    with pytest.raises(EOFError):
+        server.exit_code(0)
+    for pipe in server.pipes:
+        hear_end(pipe)
+
+
+def test_what_cannot_be_loaded_ends_the_server(capfd: pytest.CaptureFixture[str]) -> None:
+    server = ForkServer(fail_to_load, obey, 2)
+    for pipe in server.pipes:
+        hear_end(pipe)
+    with pytest.raises(EOFError):
+        server.exit_code(0)
+    assert server.stop() == 1
+    assert "ValueError: nothing there" in capfd.readouterr().err
+
+
+def test_a_worker_that_cannot_be_started() -> None:
+    """Nobody tries again at once, and again and again."""
+    server = ForkServer(load_the_last, obey, 1)
+    hear_end(server.pipes[0])
+    with pytest.raises(BlockingIOError, match="no more processes"):
+        server.exit_code(0)
+    server.stop()
+
+
+PROGRAM = """
+import os, signal, time
+from jobs.run.fork_server import ForkServer
+from tests.farm.test_fork_server import hear, load, load_for_ever, obey
+if __name__ == "__main__":
+    {before}
+    server = ForkServer({load}, obey, 2)
+    workers = [hear(pipe)[2] for pipe in server.pipes] if {load} is load else []
+    if workers:
+        server.pipes[0].send("hold the interpreter")
+    print(server.pid, *workers, flush=True)
+    {then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "before", "then"),
+    [
+        ("load", "", "time.sleep(1000)"),
+        ("load", "", "pass"),
+        ("load", "", "raise KeyboardInterrupt"),
+        ("load", "", "os.kill(server.pid, signal.SIGSTOP); time.sleep(1000)"),
+        ("load_for_ever", "", "time.sleep(1000)"),
+        ("load", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),
+    ],
+)
+def test_nothing_outlives_the_owner(tmp_path: Path, load: str, before: str, then: str) -> None:
+    """Killed, at its end, or at an error: a program may forget to stop its workers."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.format(load=load, before=before, then=then))
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, str(file)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        processes = owner.stdout.readline().split()
+        assert len(processes) == (3 if load == "load" else 1)
+        if "sleep" in then:
+            owner.kill()
+        owner.wait(SECONDS)
+    deadline = time.monotonic() + SECONDS
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "processes outlive their owner"
+        time.sleep(0.01)

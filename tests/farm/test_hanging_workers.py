@@ -1,0 +1,530 @@
+"""Real servers and workers that hang, die, lose answers or hear odd ones: the campaign goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from textwrap import indent
+
+import httpx
+import psutil
+import pytest
+from sqlalchemy import select
+
+from db import Credential, Delivery
+from db.states import Ending, EventKind, Outcome
+from db.store.models import Attempt, Event
+from db.work.leases import COPY_SECONDS
+from jobs.farm.api.wire import MOST_AT_ONCE
+from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
+from jobs.run.loop import Run
+from langford.devices import CPU
+from langford.methods import PlanKey
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
+from tests.support.campaigns import age
+from tests.support.command_line import ENVIRONMENT, planted
+from tests.support.command_line import Run as Langford
+from tests.support.ports import free_port
+
+MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
+"""A campaign of thousands of small tasks."""
+SICK = 3
+"""The task on which something goes wrong."""
+PLANTED = """
+import os, time
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+from langford.steps import STEPS
+evaluate = GodfreyOnCpu.evaluate
+def sick(self, index):
+    time.sleep({seconds})
+    times = os.environ["TIMES"]
+    if index == {sick} and len(os.listdir("deaths")) < int(times):
+        open(f"deaths/{{time.time_ns()}}", "w").close()
+        STEPS.made()
+        STEPS.made()
+        {fault}
+    return evaluate(self, index)
+GodfreyOnCpu.evaluate = sick
+"""
+FAULTS = {
+    "hangs": "time.sleep(10_000)",
+    "dies": "os.kill(os.getpid(), 11)",
+    "loses its device": (
+        "from langford.devices import Device; Device.is_lost = property(lambda device: True); 1 / 0"
+    ),
+}
+
+
+def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
+    """The environment of a process in which the first evaluations of one task go wrong."""
+    (folder / "deaths").mkdir(exist_ok=True)
+    # Only in computing processes: their parent starts them with this word.
+    program = PLANTED.format(sick=SICK, fault=FAULTS[fault], seconds=TASK_SECONDS)
+    hook = "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n" + indent(program, "    ")
+    return {**planted(folder / "planted", hook), "TIMES": str(times)}
+
+
+def outcomes_of(farm: Farm, index: int) -> Counter[str | None]:
+    """How the attempts at a task ended."""
+    with farm.ledger.database.reading() as connection:
+        return Counter(connection.scalars(select(Attempt.outcome).where(Attempt.task_index == index)))
+
+
+# -- processes that hang, or die --------------------------------------------------------------------
+
+
+def test_a_process_that_hangs_is_killed_and_its_task_named(farm: Farm) -> None:
+    worker = farm.work("--patience", "4", **plant(farm.folder, "hangs", 1))
+
+    def has_begun() -> bool:
+        with farm.ledger.database.reading() as connection:
+            return connection.scalar(select(Attempt.steps).where(Attempt.task_index == SICK)) == 2
+
+    farm.wait_until(has_begun)  # its progress is in the ledger while it hangs
+    _, errors = worker.communicate(timeout=150)
+    assert f"task {SICK} has been evaluated for" in errors
+    assert "2 steps: its process was killed" in errors
+    assert worker.returncode == 0
+    farm.finish()
+    assert outcomes_of(farm, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
+
+
+@pytest.mark.parametrize("command", ["run", "work"])
+def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm, command: str) -> None:
+    other = Identity.fresh()
+    farm.ledger.enrol(other.worker_id, "another-host", "1")
+    leases = farm.campaign.lease(other.worker_id, farm.campaign.tasks, 3600)
+    plan = farm.campaign.plan
+    farm.campaign.deliver([delivered(plan.evaluate(x.index), x) for x in leases if x.index != SICK])
+    farm.campaign.release([x for x in leases if x.index == SICK])
+    process = start(farm, command, "--patience", "3", **plant(farm.folder, "hangs", 1))
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 0, errors
+    assert f"task {SICK} has been evaluated for" in errors
+    assert outcomes_of(farm, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
+
+
+def start(farm: Farm, command: str, *options: str, **variables: str) -> subprocess.Popen[str]:
+    """A worker of the farm's campaign, through the server or on the ledger itself."""
+    if command == "work":
+        return farm.work(*options, **variables)
+    key = farm.campaign.key
+    plan_words = [key.problem.variant, str(key.problem.n), "--method", key.method, "--depth", str(key.depth)]
+    return farm.start("run", *plan_words, "--name", NAME, "--workers", "1", *options, **variables)
+
+
+@pytest.mark.parametrize("fault", ["hangs", "dies"])
+def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: str) -> None:
+    workers = [
+        farm.work("--patience", "3", **plant(farm.folder, fault, 1000)),
+        farm.work("--patience", "3", **plant(farm.folder, fault, 1000), outbox="other"),
+    ]
+    errors = [worker.communicate(timeout=200)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [1, 1], errors
+    assert any(f"task {SICK} has ended too many worker processes and is set aside" in said for said in errors)
+    assert farm.campaign.progress().tasks == {"done": farm.campaign.tasks - 1, "set-aside": 1}
+    assert outcomes_of(farm, SICK) == {Outcome.DIED: 3}
+    with farm.ledger.database.reading() as connection:
+        [event] = connection.execute(
+            select(Event.task_index, Event.detail).where(Event.kind == EventKind.SET_ASIDE)
+        ).all()
+    assert event.task_index == SICK
+    assert ("killed by SIGSEGV" if fault == "dies" else "its process was killed") in event.detail
+    assert farm.campaign.reopen() == 1
+    farm.finish(farm.work())
+
+
+def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
+    proxy, me = Proxy(farm.port), Identity.fresh()
+    server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me, print), me, lease_seconds=600)
+    assert source.ready
+    [lease] = source.lease(1, [])
+    proxy.cut = True
+    assert not source.die(lease, "killed by SIGSEGV")
+    assert outcomes_of(farm, lease.index) == {None: 1}
+    proxy.cut = False
+
+    def is_known() -> bool:
+        source.attend([], {})
+        return outcomes_of(farm, lease.index) == {Outcome.DIED: 1}
+
+    farm.wait_until(is_known)
+    source.close(Ending.FINISHED)
+
+
+def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
+    worker = farm.work("--lease", "600")
+    farm.wait_until(lambda: farm.done() > 3)
+    farm.server.send_signal(signal.SIGSTOP)
+    time.sleep(2)  # it waits for an answer
+    worker.send_signal(signal.SIGTERM)
+    try:
+        worker.wait(timeout=6)  # an answer may take 10 seconds
+    finally:
+        farm.server.send_signal(signal.SIGCONT)
+    assert worker.returncode == 143
+    farm.campaign.take_back("its worker has left")
+    farm.finish(farm.work())
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("dies", "worker process killed by SIGSEGV"),
+        (
+            "loses its device",
+            "cpu is lost to this process (ZeroDivisionError: division by zero): a new one may use it",
+        ),
+    ],
+)
+def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path, fault: str, said: str) -> None:
+    command = ["run", "langford", "15", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
+    done = langford(*command, variables=plant(tmp_path, fault, 1000))
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count(f"{said}; its tasks go back to the queue") == 3
+    assert f"task {SICK} has ended too many worker processes" in done.stderr
+    [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
+    assert (task["index"], task["failures"]) == (SICK, 0)
+    assert len(list((tmp_path / "deaths").iterdir())) == 3
+    assert langford("retry", "ill").stdout == "1 tasks go back to the queue\n"
+    assert langford(*command).stdout.startswith("L(2,15) = 39,809,640\n")
+
+
+def test_a_slow_task_that_is_within_its_limit_is_left_alone(farm: Farm) -> None:
+    """One of a hundred times what others take, but less than the patience."""
+    environment = plant(farm.folder, "hangs", 1)
+    hook = farm.folder / "planted" / "sitecustomize.py"
+    hook.write_text(hook.read_text().replace("10_000", "5"))
+    worker = farm.work("--patience", "60", **environment)
+    farm.finish(worker)
+    assert len(list((farm.folder / "deaths").iterdir())) == 1
+    assert farm.campaign.progress().attempts == {"done": farm.campaign.tasks}
+
+
+@pytest.mark.parametrize("command", ["run", "work"])
+def test_copies_end_when_others_were_faster(farm: Farm, command: str) -> None:
+    """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
+    elsewhere = Identity.fresh()
+    farm.ledger.enrol(elsewhere.worker_id, "another-host", "1")
+    leases = farm.campaign.lease(elsewhere.worker_id, farm.campaign.tasks, 3600)
+    [last] = [lease for lease in leases if lease.index == SICK]
+    plan = farm.campaign.plan
+    rest = [delivered(plan.evaluate(lease.index), lease) for lease in leases if lease is not last]
+    farm.campaign.deliver(rest)
+    age(farm.campaign, 2 * COPY_SECONDS)
+    process = start(farm, command, **plant(farm.folder, "hangs", 1))
+    farm.wait_until(lambda: bool(list((farm.folder / "deaths").iterdir())))
+    assert process.poll() is None
+    farm.campaign.deliver([delivered(plan.evaluate(SICK), last)])
+    process.communicate(timeout=90)
+    assert process.returncode == 0
+    assert outcomes_of(farm, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
+
+
+# -- odd answers ------------------------------------------------------------------------------------
+
+ODD: list[tuple[int, str, bytes]] = [
+    (200, "text/html", b"<html>log in to this network</html>"),
+    (302, "text/html", b""),
+    (404, "text/html", b"<html>nothing here</html>"),
+    (404, "application/json", b'{"error": "no such thing"}'),
+    (408, "text/plain", b"too slow"),
+    (200, "application/json", b"[1, 2]"),
+    (200, "application/json", b'{"leases": 5}'),
+    (200, "application/json", b'{"running": "all"}'),
+    (200, "application/json", b'{"receipts": []}'),
+    (400, "text/html", b"bad"),
+    (409, "text/html", b"conflict"),
+    (410, "text/html", b"gone"),
+    (418, "text/plain", b"teapot"),
+    (500, "text/html", b"oh"),
+    (200, "", b""),
+]
+
+
+class OddServer(ThreadingHTTPServer):
+    """Answers the first requests of each kind oddly, in every way, and relays the rest to the real server."""
+
+    daemon_threads = True
+
+    def __init__(self, to: int) -> None:
+        self.to, self.answered = to, Counter[str]()
+        super().__init__(("127.0.0.1", 0), OddAnswers)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+
+class OddAnswers(BaseHTTPRequestHandler):
+    server: OddServer
+
+    def do_GET(self) -> None:
+        self._answer("GET")
+
+    def do_POST(self) -> None:
+        self._answer("POST")
+
+    def _answer(self, method: str) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        # Every second one of a path is odd, until it was answered in all odd ways.
+        number = self.server.answered[self.path]
+        self.server.answered[self.path] += 1
+        if number % 2 == 0 and number // 2 < len(ODD):
+            status, kind, content = ODD[number // 2]
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Location", "http://127.0.0.1:1/login")
+        else:
+            headers = {"Authorization": self.headers["Authorization"]}
+            url = f"http://127.0.0.1:{self.server.to}{self.path}"
+            answer = httpx.request(method, url, content=body, headers=headers, trust_env=False)
+            status, kind, content = answer.status_code, "application/json", answer.content
+            self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """The environment of a worker that asks again soon."""
+    (tmp_path / "soon").mkdir()
+    besides = "import jobs.run.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
+    return slowed(tmp_path / "soon", besides=besides)
+
+
+def test_odd_answers_end_no_worker(farm: Farm, impatient: dict[str, str]) -> None:
+    odd = OddServer(farm.port)
+    worker = farm.work(port=odd.port, **impatient)
+    _, errors = worker.communicate(timeout=200)
+    assert worker.returncode == 0, errors
+    farm.finish()
+    kinds = {path.rpartition("/")[2]: number for path, number in odd.answered.items()}
+    assert kinds["leases"] > 6
+    assert kinds["results"] > 2 * len(ODD)
+    assert "no task server answers at" in errors
+    assert "the server is back" in errors
+    odd.shutdown()
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_token_ends_a_worker(status: int) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), refusing(status)) as listener:
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        server = RemoteCampaign(f"http://127.0.0.1:{listener.server_address[1]}/x", "token")
+        with pytest.raises(ServerRefuses):
+            server.info()
+        server.close()
+        listener.shutdown()
+
+
+def refusing(status: int) -> type[BaseHTTPRequestHandler]:
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(status)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Nothing."""
+
+    return Refusing
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(farm: Farm) -> None:
+    dead = f"http://127.0.0.1:{free_port()}"
+    farm.finish(farm.work(HTTP_PROXY=dead, http_proxy=dead, ALL_PROXY=dead, NO_PROXY=""))
+
+
+# -- many devices, many results ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def large_farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, MANY_TASKS)
+    yield made
+    made.stop()
+
+
+def remote(farm: Farm, port: int | None = None) -> tuple[RemoteCampaign, Identity]:
+    """A client that is enrolled."""
+    server, me = RemoteCampaign(f"http://127.0.0.1:{port or farm.port}/{NAME}", farm.token), Identity.fresh()
+    server.enrol(me)
+    return server, me
+
+
+def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> None:
+    server, me = remote(large_farm)
+    server.info()
+    leases = []
+    while len(leases) < 4 * 512 and (
+        more := server.lease(me.worker_id, MOST_AT_ONCE, 60, [x.attempt for x in leases])
+    ):
+        leases += more
+    assert len(leases) > MOST_AT_ONCE
+    steps = {lease.attempt: number for number, lease in enumerate(leases[:512])}
+    assert server.renew(leases, 500, steps) == {lease.attempt for lease in leases}
+    with large_farm.ledger.database.reading() as connection:
+        rows = connection.execute(select(Attempt.id, Attempt.seconds, Attempt.steps)).all()
+    assert {row.seconds for row in rows} == {500}
+    assert {row.id: row.steps for row in rows if row.steps is not None} == steps
+    server.release(leases, Outcome.RELEASED, "enough")
+    assert "leased" not in large_farm.campaign.standing().tasks
+    server.close()
+
+
+class CutAfterResults(OddServer):
+    """Relays everything, but after so many requests with results it answers 503 until it is mended."""
+
+    def __init__(self, to: int, results: int) -> None:
+        self.results, self.mended = results, False
+        super().__init__(to)
+        self.RequestHandlerClass = CuttingAnswers
+
+    def is_cut(self, path: str) -> bool:
+        self.results -= path.endswith("/results")
+        return self.results < 0 and not self.mended and path.endswith("/results")
+
+
+class CuttingAnswers(OddAnswers):
+    server: CutAfterResults  # type: ignore[assignment]
+
+    def _answer(self, method: str) -> None:
+        if self.server.is_cut(self.path):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_error(503)
+        else:
+            self.server.answered[self.path] = 2 * len(ODD)
+            super()._answer(method)
+
+
+def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> None:
+    """More results than one request takes, none of them on disk; the server goes away after the first request."""
+    relay = CutAfterResults(large_farm.port, results=1)
+    server, me = remote(large_farm, relay.port)
+    said: list[str] = []
+    outbox = Outbox(large_farm.folder / "outbox", me, said.append)
+    source = ServerTasks(server, outbox, me, said.append, 600)
+    assert source.ready
+    leases = []
+    while len(leases) <= MOST_AT_ONCE:
+        leases += source.lease(MOST_AT_ONCE, leases)
+    shutil.rmtree(outbox.folder)  # the disk takes nothing any more
+    plan = large_farm.campaign.plan
+    source.deliver([(lease, delivered(plan.evaluate(lease.index), lease)) for lease in leases])
+    assert outbox.count == len(leases)
+    source.attend([], {})
+    assert large_farm.done() == MOST_AT_ONCE
+    assert outbox.count == len(leases) - MOST_AT_ONCE
+    relay.mended = True
+    large_farm.wait_until(lambda: source.attend([], {}) or not outbox.count)  # type: ignore[func-returns-value]
+    assert large_farm.done() == len(leases)
+    assert large_farm.campaign.progress().confirmed == 0
+    relay.shutdown()
+    source.close(Ending.FINISHED)
+
+
+def delivered(result: PartialResult, shown: Credential) -> Delivery:
+    return Delivery(shown.attempt, shown.nonce, Evaluation(result, 0.01, "{}"))
+
+
+def test_a_worker_closes_its_connection(farm: Farm) -> None:
+    server, me = remote(farm)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me)
+
+    def connections() -> int:
+        return sum(bool(each.raddr) and each.raddr.port == farm.port for each in psutil.Process().net_connections())
+
+    report = Run(source, [CPU], time_limit=0, stop_reason=lambda: "enough" if source.ready else None).run()
+    assert report.stopped == "enough"
+    assert connections() == 0
+
+
+# -- operators and clocks ---------------------------------------------------------------------------
+
+
+def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
+    ids = []
+    for host in ("node1", "node2", "node3"):
+        me = Identity.fresh()
+        farm.ledger.enrol(me.worker_id, host, "1")
+        farm.campaign.lease(me.worker_id, 4, 3600)
+        ids.append(me.worker_id)
+    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 workers go back to the queue\n"
+    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
+    unknown = langford("release", NAME, "--worker", "node1")
+    assert unknown.returncode == 2
+    assert f"but {ids[2][:8]} on node3" in unknown.stderr
+    assert farm.campaign.standing().tasks["leased"] == 4
+    start = time.monotonic()
+    worker = farm.work()
+    farm.wait_until(lambda: farm.done() > 3)
+    released = langford("release", NAME)
+    assert released.returncode == 0, released.stderr
+    farm.finish(worker)  # it lost leases, and nothing else
+    assert time.monotonic() - start < 100
+
+
+SHIFTED_CLOCK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+int gettimeofday(struct timeval *now, void *zone) {
+    static int (*real)(struct timeval *, void *);
+    if (!real) real = (int (*)(struct timeval *, void *))dlsym(RTLD_NEXT, "gettimeofday");
+    int code = real(now, zone);
+    if (getenv("SHIFT")) now->tv_sec += atol(getenv("SHIFT"));
+    return code;
+}
+"""
+
+
+def test_a_servers_clock_that_was_ahead_and_came_back(farm: Farm) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a compiler")
+    (farm.folder / "clock.c").write_text(SHIFTED_CLOCK)
+    library = farm.folder / "clock.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, farm.folder / "clock.c", "-ldl"], check=True)
+    farm.server.kill()
+    farm.server.wait()
+    ahead = {"LD_PRELOAD": str(library), "SHIFT": "86400"}
+    original = dict(ENVIRONMENT)
+    ENVIRONMENT.update(ahead)
+    try:
+        farm.server = farm.serve()
+    finally:
+        ENVIRONMENT.clear()
+        ENVIRONMENT.update(original)
+    lost = farm.work("--lease", "3")
+    farm.wait_until(lambda: farm.done() > 3)
+    lost.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    farm.server.kill()
+    farm.server.wait()
+    lost.kill()
+    lost.wait()
+    with farm.ledger.database.reading() as connection:
+        held = connection.scalars(select(Attempt.deadline).where(Attempt.ended.is_(None))).all()
+    assert held
+    assert min(held) > time.time() + 80_000
+    farm.server = farm.serve()
+    farm.finish(farm.work("--lease", "3"))

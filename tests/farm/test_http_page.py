@@ -1,0 +1,165 @@
+"""docs/http.md says what the server does: its routes, roles and statuses, and the fields of every message."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.routing import Route
+
+from db import Lease, Ledger
+from db.states import Role
+from jobs.farm.api import server, streams, wire
+from jobs.farm.api.streams import Streams
+from jobs.farm.guard.connections import LimitedLog
+from tests.support.asgi import Client
+from tests.support.campaigns import NAME, new_campaign, true_deliveries
+
+PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
+ROUTES = re.findall(r"^\| (GET|POST) \| `(\S+)` \| (\w+) \| \[.*\]\(#([\w-]+)\) \|$", PAGE, re.MULTILINE)
+SECTIONS = {
+    title.lower().replace(" ", "-"): text
+    for title, text in zip(*[iter(re.split(r"^## (.*)\n", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True)
+}
+
+
+class Farm:
+    """A server of a campaign, and what a client with a token of each role asks it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.campaign = new_campaign(self.ledger)
+        self.tokens = {role: self.campaign.new_token(role) for role in Role}
+        self.streams = Streams(LimitedLog())
+        self.application = server.application(self.ledger, [NAME], streams=self.streams)
+        self.client = Client(self.application)
+
+    def ask(self, method: str, path: str, role: Role, document: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        body = {} if method == "GET" else {"json": document}
+        return self.client.request(method, path.replace("NAME", NAME), headers=headers, **body)
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path)
+    yield made
+    made.client.close()
+    made.ledger.close()
+
+
+def messages(section: str) -> list[Any]:
+    """The documents in the blocks of a section: the request, if the route takes one, and the answer."""
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", SECTIONS[section], re.DOTALL)]
+
+
+def shape(value: Any, open_keys: bool = False) -> Any:
+    """The names and types of a document, without its values; numbers are of one type."""
+    if isinstance(value, dict):
+        inner = {key: shape(entry, key.endswith("_by_state")) for key, entry in value.items()}
+        return sorted({str(kind) for kind in inner.values()}) if open_keys else inner
+    if isinstance(value, list):
+        return [shape(entry) for entry in value[:1]]
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def test_the_routes_are_those_of_the_server(farm: Farm) -> None:
+    served = {
+        (method, route.path.replace("{name}", "NAME"))
+        for route in farm.application.routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert {(method, path) for method, path, _, _ in ROUTES} == served
+    assert len(ROUTES) == len(served)
+
+
+@pytest.mark.parametrize(("method", "path", "role", "section"), ROUTES)
+def test_a_route_wants_its_role(farm: Farm, method: str, path: str, role: str, section: str) -> None:
+    farm.streams.close()  # a stream would not end
+    for own in Role:
+        allowed = own.includes(Role(role))
+        assert (farm.ask(method, path, own, None).status_code != 403) == allowed, own
+
+
+def test_the_statuses_are_those_of_the_server() -> None:
+    code = Path(server.__file__).read_text()
+    answered = {int(status) for status in re.findall(r"\b_error\(\s*(\d{3})", code)}
+    shown = {int(status) for status in re.findall(r"^\| (\d{3}) \|", SECTIONS["statuses"], re.MULTILINE)}
+    assert shown == answered | {200}
+    assert f"at most {server.LARGEST_BODY // 2**20} MiB" in PAGE
+
+
+def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:
+    order = sorted(
+        (route for route in ROUTES if route[3] not in ("stream", "metrics")),
+        key=lambda route: PAGE.index(f"\n## {route[3].replace('-', ' ').capitalize()}\n"),
+    )
+    leases: dict[int, Lease] = {}
+    for method, path, role, section in order:
+        *requests, answer = messages(section)
+        [document] = requests or [None]
+        document = _here(document, farm.campaign.uuid, leases)
+        got = farm.ask(method, path, Role(role), document)
+        assert got.status_code == 200, (section, got.text)
+        assert shape(got.json()) == shape(answer), section
+        for number, lease in enumerate(got.json()["leases"] if section == "lease-tasks" else [], 1):
+            leases[number] = wire.lease_of(lease)
+    assert len(leases) == 3
+    assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1}
+
+
+def test_the_stream_says_what_the_status_says(farm: Farm) -> None:
+    """As lines of the real protocol; what tests ask a server in this process gets no answer before its end."""
+    sent = asyncio.run(_events(farm))
+    kinds = [re.findall(r"^event: (.*)$", event, re.MULTILINE) for event in sent]
+    assert kinds == [["version"], []]
+    assert re.findall(r"^event: (.*)$", SECTIONS["stream"], re.MULTILINE) == ["version", "alive"]
+    [data] = re.findall(r"^data: (.*)$", sent[1], re.MULTILINE)
+    [answer] = messages("status")
+    said = farm.ask("GET", "/campaigns/NAME/status", Role.READER, None).json()
+    assert shape(json.loads(data)) == shape(said)
+    assert set(said) == set(answer)
+    assert f"at most {streams.MOST_STREAMS} streams" in SECTIONS["stream"]
+
+
+async def _events(farm: Farm) -> list[str]:
+    """The events of a stream until the server closes it, after the first status."""
+    sent = bytearray()
+    headers = [(b"authorization", f"Bearer {farm.tokens[Role.READER]}".encode())]
+    path = f"/campaigns/{NAME}/stream"
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+
+    async def send(message: Any) -> None:
+        sent.extend(message.get("body", b""))
+        if b"data: {" in sent:
+            farm.streams.close()
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    await farm.application(scope, receive, send)
+    return sent.decode().rstrip("\n").split("\n\n")
+
+
+def _here(document: Any, campaign: str, leases: dict[int, Lease]) -> Any:
+    """A request of the page with what differs here: the UUID of the campaign, attempts, nonces and results."""
+    if isinstance(document, list):
+        return [_here(entry, campaign, leases) for entry in document]
+    if not isinstance(document, dict):
+        return document
+    changed = {key: _here(value, campaign, leases) for key, value in document.items()}
+    if "campaign" in changed:
+        changed["campaign"] = campaign
+    if "attempt" in changed:
+        lease = leases[document["attempt"]]
+        changed |= wire.credential_document(lease)
+        if "value" in changed:
+            [delivery] = true_deliveries([lease])
+            changed = {key: wire.delivery_document(delivery)[key] for key in changed}
+    return changed

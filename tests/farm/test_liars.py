@@ -1,0 +1,105 @@
+"""Replication with a real server, real workers and the command line: what liars reach, what the user is told."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db import Delivery
+from db.states import Role
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.run.identity import Identity
+from langford.arithmetic.residue import residue
+from langford.methods import PlanKey
+from langford.problem import Problem
+from langford.result import Evaluation
+from tests.farm.farm import NAME, Farm
+from tests.support.command_line import Run
+
+STEP = 1 << 22
+"""A multiple of what the total must be divisible by: no check of the sums notices it."""
+SMALL, COUNT = PlanKey(Problem.langford(12), "polyphase", 8), "108144"
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, SMALL)
+    made.campaign.set_recheck_share(1.0)
+    yield made
+    made.stop()
+
+
+def lie(farm: Farm, host: str, token: str) -> int:
+    """Lie about all tasks that the server grants to a fresh worker; how many."""
+    plan, told = farm.campaign.plan, 0
+    liar = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", token)
+    me = replace(Identity.fresh(), host=host)
+    liar.enrol(me)
+    while leases := liar.lease(me.worker_id, 10, 60, list(range(1000))):
+        deliveries = []
+        for lease in leases:
+            true = plan.evaluate(lease.index)
+            value = true.value + STEP
+            forged = replace(true, value=value, residue=residue(value))
+            deliveries.append(Delivery(lease.attempt, lease.nonce, Evaluation(forged, 0.5, "{}")))
+        liar.deliver(deliveries)
+        told += len(deliveries)
+    return told
+
+
+def test_a_lying_client_never_ends_in_a_count(farm: Farm, langford: Run) -> None:
+    """One lying client did everything; then it comes back under other names; then honest workers come."""
+    assert lie(farm, "liar", farm.token) == farm.campaign.tasks
+    assert lie(farm, "invented", farm.token) == 0
+    waits = langford("result", NAME)
+    assert (waits.returncode, waits.stdout) == (3, "")
+    assert f"0 of {farm.campaign.tasks} drawn results replicated" in waits.stderr
+    plainly = langford("result", NAME, "--unconfirmed")
+    assert plainly.returncode == 4  # the published value is another one
+    assert f"NOT CONFIRMED: 0 of {farm.campaign.tasks}" in plainly.stdout
+    first = farm.work_on("first")
+    _, errors = first.communicate(timeout=100)
+    assert (first.returncode, "results wait for workers of other hosts" in errors) == (0, True)
+    assert langford("result", NAME).returncode == 4  # a conflict
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert (status["checked"]["conflicts"], status["tasks"]["recheck"]) == (
+        farm.campaign.tasks,
+        farm.campaign.tasks,
+    )
+    second = farm.work_on("second")
+    _, errors = second.communicate(timeout=100)
+    assert second.returncode == 0, errors
+    done = json.loads(langford("result", NAME, "--json").stdout)
+    assert (done["count"], done["replicated"]) == (COUNT, farm.campaign.tasks)
+    assert lie(farm, "liar", farm.token) == 0
+
+
+def test_the_operator_decides_on_the_ledger_alone(farm: Farm, langford: Run) -> None:
+    lie(farm, "liar", farm.token)
+    decided = langford("verify", NAME, "--waiting")
+    assert (decided.returncode, decided.stdout.count("differs")) == (4, farm.campaign.tasks)
+    assert json.loads(langford("result", NAME, "--json").stdout)["count"] == COUNT
+
+
+def test_no_worker_learns_the_secret_of_the_draw(farm: Farm, langford: Run) -> None:
+    worker = farm.work_on("first")
+    _, errors = worker.communicate(timeout=100)
+    with sqlite3.connect(farm.folder / "langford.db") as connection:
+        [(secret,)] = connection.execute("SELECT secret FROM campaign").fetchall()
+    reader = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.new_token(Role.ADMIN))
+    told = [
+        errors,
+        repr(reader.info()),
+        langford("status", "--json").stdout,
+        langford("tasks", NAME, "--json").stdout,
+    ]
+    assert langford("export", NAME, "--out", "plain.gz").returncode == 0
+    told.append(repr((farm.folder / "plain.gz").read_bytes()))
+    assert len(secret) == 64
+    assert not [text for text in told if secret in text]
+    assert '"lot"' not in told[3]

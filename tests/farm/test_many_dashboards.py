@@ -1,0 +1,165 @@
+"""Many dashboards at a real server: they hold no threads and no places of others, and do not delay its end."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from db.states import Role
+from jobs.farm.api.streams import MOST_OF_A_TOKEN, MOST_STREAMS
+from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS
+from tests.farm.farm import LONG_CAMPAIGN, NAME, Farm
+from tests.support.command_line import ENVIRONMENT
+from tests.support.ports import free_port
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path, LONG_CAMPAIGN)
+    yield made
+    made.stop()
+
+
+class Dashboards:
+    """Connections that listen to the stream of a farm's campaign, all with one token or some with each."""
+
+    def __init__(self, farm: Farm, number: int, with_each: int = MOST_OF_A_TOKEN) -> None:
+        self.open: list[socket.socket] = []
+        for place in range(number):
+            if place % with_each == 0:
+                shown = f"Authorization: Bearer {farm.campaign.new_token(Role.READER)}"
+            connection = socket.create_connection(("127.0.0.1", farm.port), 30)
+            connection.sendall(f"GET /campaigns/{NAME}/stream HTTP/1.1\r\nHost: x\r\n{shown}\r\n\r\n".encode())
+            self.open.append(connection)
+            self.next_status(connection)
+
+    def next_status(self, connection: socket.socket) -> None:
+        received = b""
+        while b"data: {" not in received:
+            chunk = connection.recv(65_536)
+            assert chunk, received
+            received += chunk
+
+    def close(self) -> None:
+        for connection in self.open:
+            connection.close()
+
+
+def seconds_to_end(farm: Farm) -> float:
+    began = time.monotonic()
+    farm.server.send_signal(signal.SIGTERM)
+    farm.server.wait(30)
+    return time.monotonic() - began
+
+
+def test_they_do_not_delay_the_end(farm: Farm) -> None:
+    Dashboards(farm, 1).close()
+    alone = seconds_to_end(farm)
+    farm.server = farm.serve()
+    watching = Dashboards(farm, 20)
+    together = seconds_to_end(farm)
+    rest = [connection.recv(1_000_000) for connection in watching.open]
+    watching.close()
+    assert together < alone + 1
+    assert all(end.endswith(b"0\r\n\r\n") for end in rest), "each stream was ended well"
+
+
+def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
+    """The socket listens before the server has its handlers of signals."""
+    for pause in (0.0, 0.1, 0.3):
+        farm.server.kill()
+        farm.server.wait()
+        farm.server = farm.serve()
+        time.sleep(pause)
+        assert seconds_to_end(farm) < 15
+
+
+def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
+    process = psutil.Process(farm.server.pid)
+    with ExitStack() as opened:
+        opened.callback(Dashboards(farm, 5).close)
+        threads, files = process.num_threads(), len(process.open_files())
+        watching = Dashboards(farm, 2 * STRANGERS_PER_ADDRESS)
+        opened.callback(watching.close)
+        assert process.num_threads() <= threads + 2
+        assert len(process.open_files()) <= files + 2
+        strangers = [opened.enter_context(socket.create_connection(("127.0.0.1", farm.port))) for _ in range(10)]
+        headers = {"Authorization": f"Bearer {farm.token}"}
+        assert httpx.get(f"http://127.0.0.1:{farm.port}/campaigns/{NAME}", headers=headers).status_code == 200
+        for connection in (watching.open[0], watching.open[-1]):
+            watching.next_status(connection)
+        for stranger in strangers:
+            stranger.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                stranger.recv(1)
+
+
+def test_one_reader_leaves_streams_for_others(farm: Farm) -> None:
+    """Whoever opens more than all there are with one token ends its own, the oldest first."""
+    with ExitStack() as opened:
+        colleague = Dashboards(farm, 3)
+        opened.callback(colleague.close)
+        greedy = Dashboards(farm, MOST_STREAMS + 10, with_each=MOST_STREAMS + 10)
+        opened.callback(greedy.close)
+        gave_way, left = greedy.open[:-MOST_OF_A_TOKEN], greedy.open[-MOST_OF_A_TOKEN:]
+        for connection in gave_way:
+            rest = b""
+            while not rest.endswith(b"0\r\n\r\n"):
+                rest += connection.recv(65_536)
+            assert b"event: crowded\ndata:\n\n" in rest
+        latecomer = Dashboards(farm, 2)
+        opened.callback(latecomer.close)
+        for connection in (*colleague.open, left[0], left[-1], *latecomer.open):
+            colleague.next_status(connection)
+
+
+ENDLESS = """
+import sys
+from starlette.applications import Starlette
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from jobs.farm import listening, serving
+from jobs.farm.guard.connections import Connections, LimitedLog
+def words():
+    while True:
+        yield b"x" * 65_536
+application = Starlette(routes=[Route("/", lambda request: StreamingResponse(words()))])
+limits = serving.Serving(taking_seconds=2)
+listener = listening.socket_of("127.0.0.1", int(sys.argv[1]))
+serving.serve(application, Connections(), LimitedLog(), listener, limits)
+"""
+
+
+def test_who_takes_nothing_is_cut_off(tmp_path: Path) -> None:
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-c", ENDLESS, str(port)], env=ENVIRONMENT)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with suppress(OSError):
+                sleeper, reader = (socket.create_connection(("127.0.0.1", port), 30) for _ in range(2))
+                break
+            assert time.monotonic() < deadline
+        for connection in (sleeper, reader):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        until = time.monotonic() + 6
+        while time.monotonic() < until:
+            assert reader.recv(1_000_000), "who takes what it gets is not cut off"
+        with suppress(ConnectionResetError):
+            while sleeper.recv(1_000_000):
+                assert time.monotonic() < until + 20, "it goes on"
+        for connection in (sleeper, reader):
+            connection.close()
+    finally:
+        server.kill()
+        server.wait()

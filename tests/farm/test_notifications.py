@@ -1,0 +1,224 @@
+"""What operators are told: by a real server and real commands, to a real receiver that fails at first."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db import Campaign, Ledger
+from db.states import Role
+from jobs.farm.worker.client import RemoteCampaign
+from jobs.show.hooks import BadHook, CommandHook, NotTold, UrlHook
+from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
+from tests.support.command_line import Run
+from tests.support.databases import fresh_database
+from tests.support.receivers import Receiver
+from tests.support.servers import Server
+
+FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "number", "tasks", "tasks_by_state"}
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Iterator[Campaign]:
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        yield new_campaign(ledger)
+
+
+def write_hook(folder: Path, program: str) -> str:
+    """A program of Python as a hook; returns the command."""
+    (folder / "hook.py").write_text(program)
+    return f"'{sys.executable}' '{folder / 'hook.py'}'"
+
+
+def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign, tmp_path: Path) -> None:
+    with Receiver([500, 302]) as receiver:
+        options = ["--notify-url", receiver.url, "--log-format", "json"]
+        with Server(tmp_path, NAME, *options) as server:
+            finish(campaign, "a")
+            receiver.wait_for(1)
+            server.wait_for("notified")
+            server.stop()
+            failures = server.lines("not_notified")
+            assert ["the status 500" in failures[0]["message"], "the status 302" in failures[1]["message"]] == [
+                True
+            ] * 2
+            assert "at attempt 3" in server.lines("notified")[0]["message"]
+        with Server(tmp_path, NAME, *options) as server:
+            server.wait_for("done")
+            time.sleep(3)
+        assert len(receiver.tried) == 3
+        [done] = receiver.accepted
+        assert receiver.headers["Content-Type"] == "application/json"
+    assert set(done) == FIELDS
+    assert (done["kind"], done["campaign"], done["uuid"]) == ("done", NAME, campaign.uuid)
+    assert done["tasks_by_state"] == {"done": TASKS}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_two_servers_of_one_ledger_tell_each_thing_once(kind: str, tmp_path: Path) -> None:
+    where = fresh_database(kind, tmp_path)
+    with Receiver([500]) as receiver, Ledger(where, create=True) as ledger:
+        campaign = new_campaign(ledger)
+        options = [NAME, "--ledger", where, "--notify-url", receiver.url, "--log-format", "json"]
+        with Server(tmp_path, *options) as one, Server(tmp_path, *options) as other:
+            late = campaign.lease("a", TASKS, -1.0)
+            finish(campaign, "b")
+            campaign.deliver([delivery(lease, forged(lease.index)) for lease in late])
+            receiver.wait_for(1)
+            ledger.enrol("c", "host-c", "1")
+            finish(campaign, "c")
+            receiver.wait_for(3)
+            time.sleep(4)
+            for server in (one, other):
+                server.stop()
+            told = [line["message"] for server in (one, other) for line in server.lines("notified")]
+        # It may have been done between two looks, before the conflicts came.
+        assert sorted(set(receiver.kinds()) | {"done"}) == ["conflict", "distrusted", "done"]
+        ids = [document["id"] for document in receiver.accepted]
+        assert len(set(ids)) == len(ids) == len(told)
+        [conflict] = [document for document in receiver.accepted if document["kind"] == "conflict"]
+        assert (conflict["number"], conflict["tasks"]) == (TASKS, list(range(TASKS)))
+        [distrusted] = [document for document in receiver.accepted if document["kind"] == "distrusted"]
+        assert "host-a" in distrusted["text"]
+
+
+def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign: Campaign, tmp_path: Path) -> None:
+    waits = "while os.getppid() == server: time.sleep(0.1)"  # it ends with its server
+    slow = f"import os, time\nserver = os.getppid()\nopen('begun', 'w')\n{waits}\n"
+    with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, slow)) as server:
+        finish(campaign, "a")
+        server.wait_until((tmp_path / "begun").exists)
+        # The work goes on meanwhile.
+        token = campaign.new_token(Role.READER)
+        assert RemoteCampaign(f"{server.url}/{NAME}", token).info().standing.unfinished == 0
+    with campaign.database.writing() as connection:  # as if the claim of the dead server were over
+        connection.exec_driver_sql("UPDATE notice SET next_try = 0")
+    quick = "import json, sys\nprint(json.load(sys.stdin)['kind'], file=open('told', 'a'))\n"
+    with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, quick)) as server:
+        server.wait_until(lambda: "was told of 'done' at attempt 2" in server.log)
+    assert (tmp_path / "told").read_text() == "done\n"
+
+
+def test_a_task_that_is_set_aside_and_a_campaign_that_has_stalled(campaign: Campaign, tmp_path: Path) -> None:
+    with Receiver() as receiver:
+        options = ["--notify-url", receiver.url, "--stalled-after", "3"]
+        with Server(tmp_path, NAME, *options) as server:
+            for _ in range(3):
+                [lease] = campaign.lease("a", 1, HOUR)
+                campaign.fail(lease, "it breaks")
+            [held] = campaign.lease("a", 1, HOUR)
+            receiver.wait_for(1)
+            time.sleep(5)
+            assert receiver.kinds() == ["set_aside"]  # somebody works
+            campaign.release([held])
+            # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
+            server.wait_until(lambda: "was told of 'stalled'" in server.log)
+        with Server(tmp_path, NAME, *options):
+            time.sleep(6)
+            assert receiver.kinds() == ["set_aside", "stalled"]
+            [lease] = campaign.lease("a", 1, HOUR)
+            campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
+            receiver.wait_for(3)
+        assert receiver.kinds() == ["set_aside", "stalled", "stalled"]
+        assert receiver.accepted[0]["tasks"] == [lease.index] or len(receiver.accepted[0]["tasks"]) == 1
+        assert re.search(rf"{TASKS - 2} tasks are left", receiver.accepted[2]["text"])
+
+
+# -- run --------------------------------------------------------------------------------------
+
+
+def test_a_run_tells_that_it_is_done_before_it_ends(langford: Run) -> None:
+    with Receiver([503, 503]) as receiver:
+        for _ in range(2):
+            done = langford("run", "langford", "8", "--depth", "4", "--notify-url", receiver.url)
+            assert done.returncode == 0, done.stderr
+            assert "L(2,8) = 150" in done.stdout
+        assert receiver.kinds() == ["done"]
+        assert len(receiver.tried) == 3
+
+
+def test_a_run_does_not_fail_with_its_hook(langford: Run, tmp_path: Path) -> None:
+    hook = write_hook(tmp_path, "import sys\nsys.exit('no \\x1b[31m mail')\n")
+    began = time.monotonic()
+    done = langford("run", "langford", "8", "--depth", "4", "--notify-command", hook)
+    assert done.returncode == 0
+    assert "exit code 1: no \\x1b[31m mail" in done.stderr
+    assert time.monotonic() - began < 100
+
+
+# -- hooks ------------------------------------------------------------------------------------
+
+
+def test_no_shell_reads_the_command_or_the_document(tmp_path: Path) -> None:
+    (tmp_path / "hook.py").write_text(
+        "import json, sys\njson.dump([sys.argv[1:], sys.stdin.read()], open(sys.argv[1], 'w'))\n"
+    )
+    words = [str(tmp_path / "out"), f"$(touch {tmp_path}/pwned)", f"; touch {tmp_path}/pwned", "*", "`id`"]
+    quoted = " ".join(f"'{word}'" for word in words)
+    document = json.dumps({"text": f"$(touch {tmp_path}/pwned); `id`"})
+    CommandHook(f"{sys.executable} {tmp_path / 'hook.py'} {quoted}").tell(document.encode())
+    assert json.loads((tmp_path / "out").read_text()) == [words, document]
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_command_that_hangs_is_killed_with_what_it_has_started(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, sys, time\n"
+        f"child = subprocess.Popen(['sleep', '1000'])\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
+        "time.sleep(1000)\n"
+    )
+    began = time.monotonic()
+    with pytest.raises(NotTold, match="killed after 2 s"):
+        CommandHook(write_hook(tmp_path, program), seconds=2.0).tell(b"{}")
+    assert time.monotonic() - began < 20
+    pid = int((tmp_path / "pid").read_text())
+    state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    assert state.stdout.strip() in ("", "Z"), os.uname()
+
+
+def test_a_command_may_say_more_than_a_pipe_holds(tmp_path: Path) -> None:
+    noisy = "import sys\nsys.stdout.write('x' * 10**6)\nsys.stderr.write('y' * 10**6)\nsys.exit(3)\n"
+    with pytest.raises(NotTold, match=r"exit code 3: y{300}$"):
+        CommandHook(write_hook(tmp_path, noisy)).tell(b"{}")
+
+
+def test_the_password_of_an_address_is_sent_and_never_said() -> None:
+    with Receiver([500]) as receiver:
+        hook = UrlHook(receiver.url.replace("http://", "http://ada:s%40cret@") + "?key=hidden")
+        assert hook.where == "http://127.0.0.1"
+        with pytest.raises(NotTold) as failed:
+            hook.tell(b"{}")
+        assert "cret" not in str(failed.value)
+        assert "hidden" not in str(failed.value)
+        hook.tell(b"{}")
+        assert receiver.headers["Authorization"] == "Basic YWRhOnNAY3JldA=="
+        assert receiver.accepted == [{}]
+    with pytest.raises(NotTold, match="does not answer"):
+        hook.tell(b"{}")
+
+
+def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Receiver() as receiver:
+        UrlHook(receiver.url).tell(b"{}")
+        assert receiver.accepted == [{}]
+    with pytest.raises(NotTold, match="refused"):
+        UrlHook("http://host.invalid/hook").tell(b"{}")
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])
+def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(BadHook) as refused:
+        UrlHook(url)
+    assert url not in str(refused.value)

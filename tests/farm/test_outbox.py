@@ -1,0 +1,267 @@
+"""The outbox of a worker: what it keeps, sends, adopts, and puts aside; no network."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db import Credential, Delivery, Standing
+from jobs.farm.api import envelope, wire
+from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.quarantine import Quarantine
+from jobs.run.identity import Identity
+from langford.result import PartialResult
+from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
+
+LEDGER, CAMPAIGN, OTHER = (f"{digit * 8}-0000-4000-8000-000000000000" for digit in "123")
+NONE_DONE = Standing({}, {})
+
+
+def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> CampaignInfo:
+    key = type(KEY)(KEY.problem, KEY.method, depth)
+    return CampaignInfo(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, "kernels")
+
+
+class Machine:
+    """A root of outboxes, and what its workers say."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.said: list[str] = []
+
+    def outbox(self, campaign: CampaignInfo | None = None) -> Outbox:
+        made = Outbox(self.root, Identity.fresh(), self.said.append)
+        made.open(campaign or info())
+        return made
+
+    def quarantined(self) -> list[str]:
+        """The reasons, one for each file beside which it lies."""
+        files = sorted((self.root / "quarantine").glob("*.reason")) if self.root.exists() else []
+        assert all(os.path.lexists(str(file).removesuffix(".reason")) for file in files)
+        return [file.read_text() for file in files]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "box")
+
+
+def die(outbox: Outbox) -> None:
+    """End as a killed process does: the lock is gone, the files stay."""
+    (outbox.folder / "keeps-the-folder").touch()
+    outbox.close()
+    (outbox.folder / "keeps-the-folder").unlink()
+    (outbox.folder.parent / f"{outbox.folder.name}.lock").touch()
+
+
+def test_what_is_kept_is_there_until_it_is_removed(machine: Machine) -> None:
+    outbox = machine.outbox()
+    kept = [delivery(Credential(7, "n"), TRUE[0]), delivery(Credential(12, "m"), TRUE[1])]
+    for each in kept:
+        outbox.put(each)
+    assert sorted(outbox.waiting(), key=lambda each: each.attempt) == kept
+    assert outbox.attempts == {7, 12}
+    assert (outbox.count, outbox.left_behind) == (2, True)
+    assert outbox.folder.parent == machine.root / CAMPAIGN
+    for folder in (outbox.folder, outbox.folder.parent):
+        assert folder.stat().st_mode & 0o077 == 0  # who reads a nonce can deliver in its name
+    outbox.remove(kept[0])
+    outbox.remove(kept[0])
+    assert outbox.waiting() == kept[1:]
+    assert outbox.attempts == {12}
+    outbox.remove(kept[1])
+    assert (outbox.count, outbox.left_behind) == (0, False)
+    outbox.close()
+    assert not list(machine.root.iterdir())
+    assert not machine.said
+
+
+def test_two_leases_of_one_number_are_two_files(machine: Machine) -> None:
+    """A ledger that was restored from a backup grants numbers again."""
+    outbox = machine.outbox()
+    outbox.put(delivery(Credential(7, "before"), TRUE[0]))
+    outbox.put(delivery(Credential(7, "after"), TRUE[1]))
+    assert {each.nonce for each in outbox.waiting()} == {"before", "after"}
+
+
+def test_a_file_says_what_it_belongs_to(machine: Machine) -> None:
+    outbox = machine.outbox()
+    outbox.put(delivery(Credential(7, "n"), TRUE[0]))
+    [file] = outbox.folder.iterdir()
+    document = json.loads(file.read_text())
+    expected = {"ledger": LEDGER, "campaign": CAMPAIGN, "name": NAME, "problem": "langford-7", "attempt": 7}
+    expected |= {"method": "polyphase", "depth": 8, "nonce": "n", "kernels": Identity.fresh().kernels}
+    assert {name: document.get(name) for name in expected} == expected
+    assert envelope.opened(file.read_bytes(), info()) == delivery(Credential(7, "n"), TRUE[0])
+
+
+def test_a_campaign_may_be_renamed_while_results_wait(machine: Machine) -> None:
+    outbox = machine.outbox()
+    outbox.put(delivery(Credential(7, "n"), TRUE[0]))
+    die(outbox)
+    assert machine.outbox(replace(info(), name="renamed")).waiting() == [delivery(Credential(7, "n"), TRUE[0])]
+    assert not machine.quarantined()
+
+
+def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) -> None:
+    living, dead, elsewhere = machine.outbox(), machine.outbox(), machine.outbox(info(campaign=OTHER))
+    for number, outbox in enumerate((living, dead, elsewhere)):
+        outbox.put(delivery(Credential(number, "n"), TRUE[number]))
+    die(dead)
+    die(elsewhere)
+    (dead.folder / ".7.n.result.json.4711").write_text("{")  # half a file, see replace_file
+    heir = machine.outbox()
+    assert heir.waiting() == [delivery(Credential(1, "n"), TRUE[1])]
+    assert not dead.folder.exists()
+    assert living.waiting() == [delivery(Credential(0, "n"), TRUE[0])]
+    assert elsewhere.waiting() == [delivery(Credential(2, "n"), TRUE[2])]
+    die(living)
+    heir.adopt()
+    assert len(heir.waiting()) == 2
+    assert heir.attempts == set()
+    assert not machine.quarantined()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: content[:20],
+        lambda content: b"\xff",
+        lambda content: b"[" * 50_000,
+        lambda content: content + b" " * 100_000,
+        lambda content: content.replace(LEDGER.encode(), OTHER.encode()),
+        lambda content: content.replace(CAMPAIGN.encode(), OTHER.encode()),
+        lambda content: content.replace(b'"depth": 8', b'"depth": 9'),
+        lambda content: content.replace(b"langford-7", b"langford-8"),
+        lambda content: content.replace(b'"polyphase"', b'"godfrey"'),
+        lambda content: content.replace(b'"index": 0', b'"index": 100000'),
+        lambda content: content.replace(b'"index": 0', b'"index": "0"'),
+        lambda content: json.dumps(wire.delivery_document(delivery(Credential(7, "n"), TRUE[0]))).encode(),
+    ],
+)
+def test_a_file_that_is_something_else_goes_to_the_quarantine(
+    machine: Machine, spoil: Callable[[bytes], bytes]
+) -> None:
+    outbox = machine.outbox()
+    wanted = delivery(Credential(8, "n"), TRUE[1])
+    outbox.put(delivery(Credential(7, "n"), TRUE[0]))
+    [file] = outbox.folder.iterdir()
+    content = file.read_bytes()
+    assert spoil(content) != content
+    file.write_bytes(spoil(content))
+    outbox.put(wanted)
+    for _ in range(2):
+        assert outbox.waiting() == [wanted]
+    assert len(machine.quarantined()) == len(machine.said) == 1
+
+
+def test_a_file_that_cannot_be_moved_is_named_once_and_not_sent(machine: Machine) -> None:
+    outbox = machine.outbox()
+    (outbox.folder / "7.result.json").write_text("{")
+    (machine.root / "quarantine").touch()  # no folder
+    for _ in range(2):
+        assert outbox.waiting() == []
+    [remark] = machine.said
+    assert "7.result.json is not sent" in remark
+    assert "delete it" in remark
+
+
+def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox = machine.outbox()
+    (outbox.folder / "7.result.json").write_text("{")
+    write_text = Path.write_text
+
+    def write(file: Path, *arguments: Any, **options: Any) -> int:
+        if file.name.endswith(".reason"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_text(file, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", write)
+    assert outbox.waiting() == []
+    [kept] = (machine.root / "quarantine").iterdir()
+    assert kept.name.endswith("-7.result.json")
+    assert kept.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_is_gone_leaves_no_reason(machine: Machine) -> None:
+    """Another worker was faster."""
+    machine.outbox()
+    Quarantine(machine.root, machine.said.append).take(machine.root / "7.result.json", "it is wrong")
+    assert not list((machine.root / "quarantine").iterdir())
+    assert not machine.said
+
+
+def test_what_the_server_refuses_is_put_aside(machine: Machine) -> None:
+    outbox = machine.outbox()
+    refused = delivery(Credential(7, "n"), TRUE[0])
+    outbox.put(refused)
+    outbox.refuse(refused, "no such attempt")
+    assert outbox.waiting() == []
+    [reason] = machine.quarantined()
+    assert "no such attempt" in reason
+    [remark] = machine.said
+    assert "no such attempt" in remark
+
+
+def test_files_of_version_0_1_go_to_the_quarantine(machine: Machine) -> None:
+    document = {"attempt": 7, "index": "3", "value": "-12", "residue": "5", "evaluated": "9", "seconds": 0.5}
+    for folder in (machine.root, machine.root / NAME):
+        folder.mkdir()
+        (folder / "7.result.json").write_text(json.dumps({**document, "provenance": "{}"}))
+    outbox = machine.outbox()
+    assert outbox.waiting() == []
+    assert len(machine.quarantined()) == len(machine.said) == 2
+    machine.outbox()
+    assert len(machine.said) == 2
+
+
+def test_a_full_disk_leaves_the_result_in_memory(machine: Machine) -> None:
+    outbox = machine.outbox()
+    outbox.folder.rmdir()
+    kept = delivery(Credential(7, "n"), TRUE[0])
+    outbox.put(kept)
+    assert outbox.waiting() == [kept]
+    assert outbox.count == 1
+    assert outbox.attempts == {7}
+    outbox.refuse(kept, "no such attempt")
+    assert outbox.waiting() == []
+    assert len(machine.said) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("index", "3"),
+        ("index", -1),
+        ("value", "1e3"),
+        ("residue", 5),
+        ("evaluated", "9" * 201),
+        ("evaluated", "-5"),
+        ("seconds", 9e29),
+        ("nonce", 5),
+        ("nonce", "x" * 65),
+        ("attempt", "7"),
+    ],
+)
+def test_deliveries_that_are_none(name: str, wrong: object) -> None:
+    sent: Delivery = delivery(Credential(7, "n"), PartialResult(3, -12, 5, 9))
+    document = wire.delivery_document(sent)
+    assert wire.delivery_of(document) == sent
+    with pytest.raises(wire.BadMessage):
+        wire.delivery_of({**document, name: wrong})
+
+
+def test_a_time_too_short_to_be_measured_is_none() -> None:
+    """Speeds are quotients by it."""
+    document = wire.delivery_document(delivery(Credential(7, "n"), TRUE[0]))
+    assert wire.delivery_of({**document, "seconds": 1e-320}).evaluation.seconds == 0.0

@@ -1,0 +1,195 @@
+"""What asking again will not change ends a worker at once: one line, exit 2, before any work."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs.farm.worker import requests
+from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.farm.worker.diagnosis import permanent
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.ports import free_port
+
+NAME = "langford-8-polyphase-4"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for localhost that nobody has signed, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    key, made = folder / "server.key", folder / "server.pem"
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(made)]
+    if subprocess.run([*request, *names], capture_output=True, check=False).returncode:
+        pytest.skip("needs openssl")
+    return made, key
+
+
+Serve = Callable[..., int]
+
+
+@pytest.fixture
+def serve(langford: Run, tmp_path: Path) -> Iterator[Serve]:
+    """Start a server of a campaign; returns its port."""
+    assert langford("create", "langford", "8", "--depth", "4").returncode == 0
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> int:
+        port = free_port()
+        command = [*COMMAND, "serve", NAME, "--port", str(port), *arguments]
+        processes.append(subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL))
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+            except OSError:
+                assert time.monotonic() < deadline
+                assert processes[-1].poll() is None
+                time.sleep(0.05)
+            else:
+                return port
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str) -> None:
+    """A worker for this address ends with exit code 2 and one line, and its token is not in it."""
+    (tmp_path / "token").touch(0o600)
+    (tmp_path / "token").write_text("a-secret-token\n")
+    done = langford("work", url, "--token-file", "token", "--outbox", "outbox", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "secret" not in done.stderr
+    assert not list((tmp_path / "outbox").iterdir())
+
+
+def test_permanent_errors_of_a_server_without_tls(langford: Run, serve: Serve, tmp_path: Path) -> None:
+    port = serve()
+    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "write http://")
+    refused(langford, tmp_path, f"http://localhost:{port}/{NAME}", "no campaign here has this name and this token")
+    refused(langford, tmp_path, f"http://localhost:{port}/another", "no campaign here has this name and this token")
+
+
+def test_permanent_errors_of_a_server_with_tls(
+    langford: Run, serve: Serve, tmp_path: Path, certificate: tuple[Path, Path]
+) -> None:
+    port = serve("--certificate", str(certificate[0]), "--key", str(certificate[1]))
+    refused(langford, tmp_path, f"http://localhost:{port}/{NAME}", "write https://")
+    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "--certificate FILE")
+    trusting = ("--certificate", str(certificate[0]))
+    refused(langford, tmp_path, f"https://127.0.0.1:{port}/{NAME}", "the host's name that stands in it", *trusting)
+    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "this name and this token", *trusting)
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://[::1", "ftp://user:secret@proxy", "socks5://proxy:1080", "http://proxy:x"]
+)
+def test_proxies_that_cannot_be(tmp_path: Path, proxy: str) -> None:
+    command = [*COMMAND, "work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    environment = {**ENVIRONMENT, "ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("langford: cannot use the proxies of the environment")
+    assert len(done.stderr.splitlines()) == 1
+    assert "secret" not in done.stderr
+
+
+def test_which_errors_are_permanent() -> None:
+    port = free_port()
+    unknown = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    assert "there is no host farm" in str(permanent(unknown, "http", "farm", port))
+    for passing in (
+        socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+        ConnectionRefusedError(),
+        TimeoutError(),
+    ):
+        for scheme in ("http", "https"):
+            assert permanent(passing, scheme, "127.0.0.1", port) is None
+    # The server went away while the worker shook hands with it.
+    assert permanent(ssl.SSLEOFError(), "https", "127.0.0.1", port) is None
+
+
+def test_a_server_that_answered_once_is_only_away() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        server = RemoteCampaign(f"http://127.0.0.1:{port}/x", "token")
+        with pytest.raises(ServerAway):
+            server.info()
+        thread.join()
+    with pytest.raises(ServerAway):
+        server.info()
+    server.close()
+    never = RemoteCampaign(f"http://127.0.0.1:{port}/x", "token")
+    with pytest.raises(ServerAway):
+        never.info()
+    never.close()
+
+
+@pytest.mark.parametrize(("part", "pause"), [(b" " * 2**20, 0.0), (b" ", 0.1)])
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch, part: bytes, pause: float) -> None:
+    """Its bytes are not all kept, and the worker does not wait for all of them."""
+    monkeypatch.setattr(requests, "LONGEST_SECONDS", 2.0 if pause else 600.0)
+    monkeypatch.setattr(requests, "LARGEST_ANSWER", 2**23)
+    sent = list[int]()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+                for _ in range(400):
+                    connection.sendall(part)
+                    sent.append(len(part))
+                    time.sleep(pause)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        server = RemoteCampaign(f"http://127.0.0.1:{listener.getsockname()[1]}/x", "token")
+        with pytest.raises(ServerAway, match="no whole answer" if pause else "whose answer has no end"):
+            server.info()
+        server.close()
+        thread.join()
+    assert len(sent) < 400
+
+
+def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*arguments: object, **options: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    server = RemoteCampaign("https://farm:8765/x", "token")
+    with pytest.raises(ServerRefuses, match="there is no host farm"):
+        server.info()
+    server.close()
+
+
+def test_a_port_in_use_is_bad_input(langford: Run, serve: Serve) -> None:
+    port = serve()
+    again = langford("serve", NAME, "--port", str(port))
+    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
+    assert "choose another --port" in again.stderr
+    assert sys.executable

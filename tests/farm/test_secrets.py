@@ -1,0 +1,312 @@
+"""Passwords and tokens: who may see them, how long they open a campaign, and where they may travel."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from db import Database, Ledger
+from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
+from db.states import Role
+from db.store.database import without_password
+from jobs.farm.worker.client import ClearText, RemoteCampaign
+from jobs.run.identity import is_dead
+from langford.cli.output.terminal import plain
+from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.databases import fresh_database
+from tests.support.servers import Server
+
+SECRET = "hunter2"
+LABEL = "red \x1b[31m [/b]"
+SECRET_URLS = [
+    f"postgresql://ada:{SECRET}@nowhere.invalid/records",
+    f"postgresql://ada:{SECRET}@127.0.0.1:1/records",
+    f"postgresql://ada:a@{SECRET}@127.0.0.1:1/records",
+    f"postgresql://ada:{SECRET}@host:port/records",
+    f"postgresql+psycopg://ada:{SECRET}@127.0.0.1:1/records",
+    f"postgresql://127.0.0.1:1/records?user=ada&password={SECRET}",
+    f"mysql://ada:{SECRET}@host/records",
+    f"nonsense://:{SECRET}@",
+]
+
+
+@pytest.fixture
+def campaign_file(tmp_path: Path) -> Path:
+    file = tmp_path / "langford.db"
+    with Ledger(str(file), create=True) as ledger:
+        new_campaign(ledger)
+    return file
+
+
+# -- passwords --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", SECRET_URLS)
+@pytest.mark.parametrize("command", [["status"], ["run", "langford", "7"], ["serve", NAME], ["ledger", "upgrade"]])
+def test_no_message_shows_a_password(langford: Run, url: str, command: list[str]) -> None:
+    done = langford(*command, *([url] if command[0] == "ledger" else ["--ledger", url]))
+    assert done.returncode == 2, done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    *warning, line = done.stderr.splitlines()
+    assert "***" in line
+    assert len(warning) == 1
+    assert "~/.pgpass" in warning[0]
+    assert "LANGFORD_LEDGER" in warning[0]
+
+
+def test_an_address_from_the_environment_is_not_warned_of(langford: Run) -> None:
+    done = langford("status", variables={"LANGFORD_LEDGER": SECRET_URLS[0]})
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "***" in done.stderr
+    assert SECRET not in done.stderr
+
+
+def test_an_address_without_a_password_is_not_warned_of(langford: Run) -> None:
+    done = langford("status", "--ledger", "postgresql://ada@127.0.0.1:1/records")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def message(connection: socket.socket) -> bytes:
+    """The content of a message of a client of Postgres."""
+    with connection.makefile("rb", buffering=0) as stream:
+        return stream.read(int.from_bytes(stream.read(4), "big") - 4)
+
+
+@pytest.mark.parametrize("place", ["pgpass", "PGPASSFILE", "LANGFORD_LEDGER"])
+def test_a_password_of_which_the_warning_speaks_reaches_the_database(
+    langford: Run, tmp_path: Path, place: str
+) -> None:
+    """A server that asks for it in clear text: the places that the warning and the page name are read."""
+    sent = list[bytes]()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def ask() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(60)
+                while message(connection)[:4] != (3 << 16).to_bytes(4, "big"):  # it asks for TLS and the like
+                    connection.sendall(b"N")
+                connection.sendall(b"R" + (8).to_bytes(4, "big") + (3).to_bytes(4, "big"))
+                assert connection.recv(1) == b"p"
+                sent.append(message(connection))
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        file = tmp_path / (".pgpass" if place == "pgpass" else "passwords")
+        file.touch(0o600)
+        file.write_text(f"127.0.0.1:{port}:*:ada:{SECRET}\n")
+        address = f"postgresql://ada@127.0.0.1:{port}/records"
+        variables = {
+            "pgpass": {"HOME": str(tmp_path), "LANGFORD_LEDGER": address},
+            "PGPASSFILE": {"PGPASSFILE": str(file), "LANGFORD_LEDGER": address},
+            "LANGFORD_LEDGER": {"LANGFORD_LEDGER": address.replace("ada@", f"ada:{SECRET}@")},
+        }
+        done = langford("status", variables=variables[place])
+        thread.join()
+    assert sent == [f"{SECRET}\0".encode()]
+    assert done.returncode == 2
+    assert SECRET not in done.stdout + done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_ledger_that_is_open_shows_no_password(tmp_path: Path) -> None:
+    url = fresh_database("postgres", tmp_path).replace("postgres:@", f"postgres:{SECRET}@")
+    assert SECRET in url
+    with Ledger(url, create=True) as ledger:
+        assert SECRET not in ledger.database.where
+        assert "***" in ledger.database.where
+        with pytest.raises(NoSuchCampaign) as raised:
+            ledger.campaign("absent")
+        assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "place", ["langford.db", "/home/ada@host/x.db", "postgresql://host/records", "sqlite:///x"]
+)
+def test_an_address_without_a_password_is_shown_as_it_is(place: str) -> None:
+    assert without_password(place) == place
+
+
+def test_no_script_of_a_job_has_a_password(langford: Run, tmp_path: Path) -> None:
+    url = fresh_database("postgres", tmp_path).replace("postgres:@", f"postgres:{SECRET}@")
+    with Ledger(url, create=True) as ledger:
+        new_campaign(ledger)
+    job = ["slurm", "submit", NAME, "--time", "20:00", "--dry-run"]
+    refused = langford(*job, "--ledger", url)
+    assert refused.returncode == 2
+    assert "LANGFORD_LEDGER" in refused.stderr
+    assert ".pgpass" in refused.stderr
+    assert SECRET not in refused.stdout + refused.stderr
+    inherited = subprocess.run(
+        [*COMMAND, *job], cwd=tmp_path, env={**ENVIRONMENT, "LANGFORD_LEDGER": url}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert inherited.returncode == 0, inherited.stderr
+    assert SECRET not in inherited.stdout + inherited.stderr
+    assert "--ledger" not in inherited.stdout
+    reserved = langford("slurm", "reserve", "--time", "20:00", "--dry-run", "--", "langford", "9", "--ledger", url)
+    assert reserved.returncode == 2
+    assert SECRET not in reserved.stdout + reserved.stderr
+
+
+# -- tokens -----------------------------------------------------------------------------------
+
+
+def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, tmp_path: Path) -> None:
+    os.umask(0o022)
+    (tmp_path / "worker.token").write_text("an older one")
+    (tmp_path / "worker.token").chmod(0o666)
+    made = langford("token", NAME, "--out", "worker.token")
+    assert (made.returncode, made.stdout) == (0, "")
+    file = tmp_path / "worker.token"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.glob("*token*")] == ["worker.token"]
+    for mode in (0o640, 0o604, 0o644, 0o660):
+        file.chmod(mode)
+        refused = langford("work", f"http://127.0.0.1:1/{NAME}", "--token-file", "worker.token")
+        assert refused.returncode == 2
+        assert "chmod 600 worker.token" in refused.stderr
+
+
+def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:
+    refused = langford("token", NAME, "--out", "no/such/worker.token")
+    assert (refused.returncode, "No such file" in refused.stderr) == (2, True)
+    with Ledger(str(campaign_file)) as ledger:
+        assert ledger.campaign(NAME).tokens() == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"x" * 2**20, b"\xe2\x28\xff", "tökén".encode(), b"two\nlines", b"two words", b"nul\0"]
+)
+def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content: bytes) -> None:
+    """A request could not carry it: the worker would fail, or ask for ever."""
+    file = tmp_path / "wrong.token"
+    file.touch(0o600)
+    file.write_bytes(content)
+    command = ["work", f"http://127.0.0.1:1/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    refused = langford(*command, "--token-file", file.name)
+    assert refused.returncode == 2, refused.stderr
+    is_large = len(content) > 1_000
+    assert refused.stderr.startswith(f"langford: {'' if is_large else 'what '}wrong.token ")
+    assert "no token" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    if not (is_large or b"\0" in content):
+        environment = {**os.environb, b"LANGFORD_TOKEN": content}
+        done = subprocess.run(
+            [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("langford: what LANGFORD_TOKEN holds is no token")
+
+
+def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:
+    tokens = [
+        langford("token", NAME, *options).stdout.strip()
+        for options in (
+            [],
+            ["--role", "reader", "--days", "30", "--label", "red \x1b[31m [/b]"],
+            ["--role", "admin"],
+        )
+    ]
+    listing = langford("token", NAME, "--list")
+    assert len(listing.stdout.splitlines()) == 3
+    assert "red \\x1b[31m [/b]" in listing.stdout
+    records = json.loads(langford("token", NAME, "--list", "--json").stdout)
+    assert [(record["token_id"], record["role"]) for record in records] == [
+        (1, "worker"),
+        (2, "reader"),
+        (3, "admin"),
+    ]
+    assert records[0]["expires"] is None
+    assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
+    assert not any(token in listing.stdout for token in tokens)
+    assert langford("token", NAME, "--revoke", "2").stdout == "1 tokens revoked\n"
+    with Ledger(str(campaign_file)) as ledger:
+        campaign = ledger.campaign(NAME)
+        assert [campaign.role_of(token) for token in tokens] == [Role.WORKER, None, Role.ADMIN]
+    for unknown in ("2", "x", "-1", "9" * 30, "٣"):
+        refused = langford("token", NAME, "--revoke", unknown)
+        assert refused.returncode == 2
+    assert langford("token", NAME, "--revoke", "all").stdout == "2 tokens revoked\n"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -> None:
+    with Ledger(fresh_database(kind, tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        short, long = campaign.new_token(Role.WORKER, 1.0), campaign.new_token(Role.WORKER, 3600.0)
+        assert campaign.role_of(short) is Role.WORKER
+        time.sleep(1.2)
+        assert campaign.role_of(short) is None
+        assert campaign.role_of(long) is Role.WORKER
+        other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+        assert not other.revoke_token(2)
+        assert [record.token_id for record in campaign.tokens()] == [1, 2]
+
+
+def test_a_token_does_not_travel_in_clear_text(
+    langford: Run, campaign_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert langford("token", NAME, "--out", "t").returncode == 0
+    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_TOKEN", "t")
+    for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
+        submit = ["slurm", "submit", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
+        for command in (["work", f"http://{host}:8765/{NAME}"], submit):
+            refused = langford(*command)
+            assert refused.returncode == 2
+            assert "--insecure" in refused.stderr
+    for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
+        RemoteCampaign(url, "t").close()
+    RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
+    with pytest.raises(ClearText):
+        RemoteCampaign(f"http://farm/{NAME}", "t")
+    with Server(tmp_path, NAME) as server:
+        options = ["--server", server.url, "--token-file", "t", "--insecure"]
+        script = langford("slurm", "submit", NAME, *options, "--time", "9:00", "--dry-run")
+    assert "--insecure" in script.stdout
+
+
+# -- text of strangers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["[/evil]", "../x", "", "a" * 101, "a b", "-l", "é", "a\n", "x\0"])
+def test_a_campaign_has_a_plain_name(langford: Run, tmp_path: Path, name: str) -> None:
+    with Ledger(str(tmp_path / "names.db"), create=True) as ledger:
+        with pytest.raises(BadName):
+            ledger.create_campaign(name, KEY, PLAN.work.tolist())
+        assert ledger.campaigns() == []
+    if "\0" not in name:
+        refused = langford("create", "langford", "7", "--name", name)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1) or name == ""
+
+
+def test_a_campaign_with_an_evil_name_of_earlier_versions_is_shown(langford: Run, campaign_file: Path) -> None:
+    with Database(str(campaign_file)) as database, database.writing() as connection:
+        connection.exec_driver_sql("UPDATE campaign SET name = '[/evil] ' || char(27) || '[2J'")
+    shown = langford("status")
+    assert shown.returncode == 0
+    assert "[/evil]" in shown.stdout
+    assert "\x1b" not in shown.stdout + langford("status", "absent").stderr
+
+
+def test_text_of_strangers_is_plain() -> None:
+    assert plain("a\tb\r\n\x9b\u202e\U000e0001é") == "a\\tb\\r\\n\\x9b\\u202e\\U000e0001é"
+
+
+@pytest.mark.parametrize("process", ["", "x", "@", "-1", "٣", "9" * 30, "1@x@y", "0x1", "1\n"])
+def test_a_process_with_an_odd_name_is_not_known_to_be_dead(process: str) -> None:
+    assert not is_dead(os.uname().nodename, process)
+
+
+def test_an_address_with_an_at_in_its_password_is_refused() -> None:
+    with pytest.raises(LedgerUnreachable, match="%40"):
+        Ledger("postgresql://ada:a@b@host/records")

@@ -1,0 +1,199 @@
+"""The task server's answers and the wire format, without a network."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db import Credential, Delivery, Lease, Ledger
+from db.states import Role
+from jobs.farm.api import server, wire
+from langford.result import PartialResult
+from tests.support.asgi import Client
+from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
+
+EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
+WORKER = {
+    "worker": str(uuid.UUID(int=7)),
+    "host": "h",
+    "process": "1",
+    "device_kind": "cpu",
+    "kernels": "k",
+    **EQUIPMENT,
+}
+HUGE = st.integers(-(2**200), 2**200)
+DELIVERIES = st.builds(
+    delivery,
+    st.builds(Credential, st.integers(0, 2**40), st.text("-_09azAZ", max_size=64)),
+    st.builds(PartialResult, st.integers(0, 2**40), HUGE, HUGE, st.integers(0, 2**200)),
+    st.just(0.0) | st.floats(1e-9, 1e9),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
+)
+
+
+class Farm:
+    """A server of one campaign, and what a client of each role says to it."""
+
+    def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.campaign = new_campaign(self.ledger, workers="")
+        self.tokens = {role: self.campaign.new_token(role) for role in Role}
+        for worker in "ab":
+            self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
+        self.client = Client(server.application(self.ledger, [NAME], limit))
+
+    def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
+
+    def lease(self, worker: str, count: int) -> list[Lease]:
+        fields = {
+            "campaign": self.campaign.uuid,
+            "worker": worker,
+            "count": count,
+            "seconds": 60,
+            "held": [],
+            "copies": 0,
+        }
+        return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
+
+    def deliver(self, *deliveries: Delivery) -> Any:
+        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
+        if answer.status_code != 200:
+            return answer.status_code
+        events = [receipt["event"] for receipt in answer.json()["receipts"]]
+        return [None if event == wire.ACCEPTED else event for event in events]
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    made = Farm(tmp_path)
+    yield made
+    made.client.close()
+    made.ledger.close()
+
+
+def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
+    for _ in range(2):  # a repeated request changes nothing
+        assert farm.post("/workers", **WORKER).status_code == 200
+    leases = farm.lease(WORKER["worker"], 1000)
+    assert len(leases) == TASKS
+    works = [lease.work for lease in leases]
+    assert works == sorted(works, reverse=True)
+    back, failed = map(wire.credential_document, leases[:2])
+    assert farm.post("/renewals", attempts=[back], seconds=60, steps=[]).json()["running"]
+    assert farm.post("/releases", attempts=[back], outcome="preempted", note="SIGTERM").status_code == 200
+    assert farm.post("/failures", **failed, reason="x").json() == {"set_aside": False}
+    done = true_deliveries(leases)
+    assert farm.deliver(*done) == [None] * TASKS
+    assert farm.deliver(*done) == [None] * TASKS
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
+    info = wire.info_of(farm.client.get("/campaigns/seven", headers=headers).json())
+    assert info.standing.tasks == {"done": TASKS}
+    assert info.standing.unfinished == 0
+    assert info.key == KEY
+    assert (info.ledger, info.uuid) == (farm.ledger.uuid, farm.campaign.uuid)
+
+
+def test_forged_and_corrupted_results(farm: Farm) -> None:
+    first, second, *_ = farm.lease("a", 3)
+    true = delivery(first, TRUE[first.index])
+    assert farm.deliver(replace(true, attempt=second.attempt)) == ["refused"]
+    assert farm.deliver(replace(true, attempt=999)) == ["refused"]
+    assert farm.campaign.progress().attempts == {"running": 3}
+    corrupted = replace(TRUE[second.index], value=TRUE[second.index].value + 1)
+    assert farm.deliver(delivery(second, corrupted)) == ["refused"]
+    assert farm.deliver(true) == [None]
+    assert farm.deliver(delivery(first, forged(first.index))) == ["conflict"]
+    assert farm.deliver(delivery(first, PartialResult(TASKS, 0, 0, 0))) == 400
+    assert farm.campaign.progress().tasks["done"] == 1
+
+
+def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
+    assert farm.client.get("/campaigns/seven").status_code == 401
+    assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
+    own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
+    assert farm.client.get("/campaigns/other", headers=own).status_code == 403
+    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1, held=[], copies=0).status_code == 403
+    assert farm.post("/retries", Role.WORKER).status_code == 403
+    assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
+    assert farm.campaign.revoke_tokens() == 3
+    assert farm.post("/retries", Role.ADMIN).status_code == 403
+    for token in farm.tokens.values():
+        for file in tmp_path.iterdir():
+            assert token.encode() not in file.read_bytes()
+
+
+def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
+    other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
+    farm.ledger.enrol("c", "host-c", "1")
+    [lease] = other.lease("c", 1, 60)
+    shown = wire.credential_document(lease)
+    farm.post("/releases", attempts=[shown], outcome="released", note="")
+    farm.post("/failures", **shown, reason="x")
+    assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
+    assert farm.deliver(delivery(lease, TRUE[lease.index])) == ["refused"]
+    assert other.progress().attempts == {"running": 1}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"count": 0},
+        {"count": True},
+        {"seconds": -1},
+        {"seconds": float("nan")},
+        {"worker": 1},
+        {"held": 1},
+        {"held": ["x"]},
+        {"copies": -1},
+        {"copies": None},
+        {"campaign": None},
+        {"campaign": "another"},
+        {"more": 1},
+    ],
+)
+def test_fields_that_are_wrong(farm: Farm, fault: dict[str, Any]) -> None:
+    right = {"campaign": farm.campaign.uuid, "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
+    assert refuses(farm, json.dumps(right | fault).encode())
+    assert farm.post("/leases", **right).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"{}", b"[" * 100_000, b"\x80\x04\x95\0\x8c\x05posix"])
+def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
+    assert refuses(farm, body)
+
+
+def refuses(farm: Farm, body: bytes) -> bool:
+    """Whether the server refuses a request for work, and grants nothing."""
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
+    answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)
+    return answer.status_code == 400 and not farm.campaign.progress().attempts
+
+
+def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
+    fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
+    assert farm.post("/leases", **fields).status_code == 410
+    assert farm.campaign.progress().attempts == {}
+
+
+def test_limits_on_size_and_rate(tmp_path: Path) -> None:
+    farm = Farm(tmp_path, server.RateLimit(per_second=0.1, burst=3))
+    large = "x" * (server.LARGEST_BODY + 1)
+    assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
+    assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
+    answer = farm.post("/retries", Role.ADMIN)
+    assert float(answer.headers["Retry-After"]) > 1
+
+
+@given(DELIVERIES)
+def test_deliveries_travel_unchanged(sent: Delivery) -> None:
+    assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(sent)))) == sent

@@ -1,0 +1,1 @@
+"""Tests of the ledger, on SQLite and on Postgres."""

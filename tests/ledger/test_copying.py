@@ -1,0 +1,105 @@
+"""Copies of ledgers between SQLite and a real Postgres: all rows, the same rows, nothing half."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
+
+from db import Database, Ledger
+from db.errors import CopyFailed, LeasesRunning, LedgerUnreachable, NotEmpty
+from db.store import copying
+from jobs.run.loop import result
+from langford.cli.main import cli
+from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
+from tests.support.databases import fresh_database
+
+PAIRS = [
+    ("sqlite", "postgres"),
+    ("postgres", "sqlite"),
+    ("sqlite", "sqlite"),
+    ("postgres", "postgres"),
+    ("pgbouncer", "sqlite"),
+]
+
+
+def finish(where: str) -> int:
+    with Ledger(where) as ledger:
+        campaign = ledger.campaign(NAME)
+        for worker in "cd":
+            ledger.enrol(worker, f"host-{worker}", "1")
+            campaign.deliver(true_deliveries(campaign.lease(worker, TASKS, 60), 0.1))
+        return result(campaign).published
+
+
+@pytest.mark.parametrize(("kind", "other"), PAIRS)
+def test_a_copy_is_the_same_and_goes_on(tmp_path: Path, kind: str, other: str) -> None:
+    (tmp_path / "other").mkdir()
+    source, target = fresh_database(kind, tmp_path), fresh_database(other, tmp_path / "other")
+    write_used_ledger(source)
+    tables = copying.copy(source, target)
+    assert {table.name: table.rows for table in tables}["task"] == TASKS
+    assert all(table.rows for table in tables)
+    for where in (source, target):
+        assert finish(where) == COUNT
+
+
+def test_a_copy_of_a_copy_has_the_same_checksums(tmp_path: Path) -> None:
+    names = [str(tmp_path / "a.db"), fresh_database("postgres", tmp_path), str(tmp_path / "c.db")]
+    write_used_ledger(names[0])
+    first = copying.copy(names[0], names[1])
+    assert copying.copy(names[1], names[2]) == first
+
+
+def test_running_leases_are_not_copied(tmp_path: Path) -> None:
+    source = str(tmp_path / "a.db")
+    ledger = Ledger(source, create=True)
+    new_campaign(ledger).lease("a", 2, 60)
+    with pytest.raises(LeasesRunning, match="2 leases"):
+        copying.copy(source, str(tmp_path / "b.db"))
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    source, target = str(tmp_path / "a.db"), str(tmp_path / "b.db")
+    write_used_ledger(source)
+    write_used_ledger(target)
+    with pytest.raises(NotEmpty):
+        copying.copy(source, target)
+    with pytest.raises(LedgerUnreachable):
+        copying.copy(str(tmp_path / "absent.db"), str(tmp_path / "c.db"))
+
+
+SPOILED_ON_ARRIVAL = {
+    "sqlite": [
+        "CREATE TRIGGER spoil AFTER INSERT ON task WHEN new.task_index = 1 "
+        "BEGIN UPDATE task SET failures = 9 WHERE task_index = 1; END"
+    ],
+    "postgres": [
+        "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN IF new.task_index = 1 THEN new.failures := 9; END IF; RETURN new; END $$",
+        "CREATE TRIGGER spoil BEFORE INSERT ON task FOR EACH ROW EXECUTE FUNCTION spoil()",
+    ],
+}
+"""What makes a database change one row that it is given."""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_copy_that_differs_leaves_nothing(tmp_path: Path, kind: str) -> None:
+    source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
+    write_used_ledger(source)
+    with Database(target, create=True) as database, database.writing() as connection:
+        for statement in SPOILED_ON_ARRIVAL[kind]:
+            connection.execute(text(statement))
+    with pytest.raises(CopyFailed, match="table task"):
+        copying.copy(source, target)
+    with Ledger(target) as ledger:
+        assert ledger.campaigns() == []
+
+
+def test_the_command(tmp_path: Path) -> None:
+    write_used_ledger(str(tmp_path / "a.db"))
+    done = CliRunner().invoke(cli, ["ledger", "copy", str(tmp_path / "a.db"), str(tmp_path / "b.db")])
+    assert done.exit_code == 0
+    assert "result" in done.output

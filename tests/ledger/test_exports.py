@@ -1,0 +1,215 @@
+"""Exports: nothing damaged is taken, nothing is taken twice, nothing is lost."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from db import Export, Ledger, joined, read_export
+from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.states import EventKind
+from db.store.models import Event
+from jobs.run.loop import result as result_of
+from jobs.verify import exchange
+from langford.errors import CheckFailed, Incomplete
+from langford.problem import Problem
+from langford.reference import published
+from langford.result import Evaluation, PartialResult
+from tests.support.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
+
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
+CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
+
+
+def export_of(results: list[PartialResult], seconds: float = 0.25) -> Export:
+    return Export(
+        NAME,
+        KEY,
+        TASKS,
+        tuple(Evaluation(each, seconds, '{"host": "far"}') for each in results),
+    )
+
+
+def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
+    file = folder / name
+    file.write_bytes(export.to_bytes())
+    return file
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.integers(-(2**200), 2**200), st.integers(0, 2**64), st.floats(0, 1e6), TEXT),
+        max_size=6,
+    )
+)
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, float, str]]
+) -> None:
+    results = tuple(
+        Evaluation(PartialResult(k, value, value % 97, evaluated), round(seconds, 6), source)
+        for k, (value, evaluated, seconds, source) in enumerate(drawn)
+    )
+    export = Export("x", KEY, TASKS, results)
+    file = written(tmp_path_factory.mktemp("exports"), export)
+    assert read_export(file) == export
+    shuffled = replace(export, results=results[::-1])
+    assert shuffled.to_bytes() == export.to_bytes()
+
+
+def test_an_import_notes_the_file_and_its_checksum(ledger: Ledger, tmp_path: Path) -> None:
+    """By its name, without what a terminal or a database takes for something else."""
+    file = written(tmp_path, export_of(TRUE), "from ada\x1b[2J.gz")
+    exchange.take(ledger, file)
+    exchange.take_export(ledger, export_of(TRUE, seconds=0.5))
+    with ledger.database.reading() as connection:
+        details = list(
+            connection.scalars(select(Event.detail).where(Event.kind == EventKind.IMPORT).order_by(Event.id))
+        )
+    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert f"come from from ada?[2J.gz, SHA-256 {checksum}, imported by " in details[0]
+    assert "come from no file, imported by " in details[1]
+
+
+def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path) -> None:
+    half = TASKS // 2
+    parts = [
+        written(tmp_path, export_of(TRUE[:half]), "a.gz"),
+        written(tmp_path, export_of(TRUE[half - 1 :]), "b.gz"),
+    ]
+    campaign, events = exchange.take(ledger, parts[0])
+    assert events == [None] * half
+    with pytest.raises(Incomplete):
+        result_of(campaign)
+    for file in (parts[0], parts[1], parts[0], parts[1]):
+        exchange.take(ledger, file)
+    assert result_of(campaign).published == COUNT
+    progress = campaign.progress()
+    assert progress.tasks == {"done": TASKS}
+    assert progress.confirmed == 0
+    assert read_export(written(tmp_path, campaign.export(), "c.gz")).results == export_of(TRUE).results
+    assert exchange.count_of(parts)[1].published == COUNT
+
+
+def test_a_ledger_passes_over_its_own_results(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+    ledger.enrol("a", "host", "1")
+    leases = campaign.lease("a", TASKS, 60)
+    campaign.deliver(true_deliveries(leases, 1 / 3))
+    _, events = exchange.take(ledger, written(tmp_path, campaign.export()))
+    assert events == []
+
+
+def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_path: Path) -> None:
+    exchange.take(ledger, written(tmp_path, export_of(TRUE)))
+    again = written(tmp_path, export_of(TRUE[:2], seconds=0.5))
+    assert exchange.take(ledger, again)[1] == [EventKind.CONFIRMED] * 2
+    assert exchange.take(ledger, again)[1] == []
+    wrong = written(tmp_path, export_of([forged(3)]))
+    campaign, events = exchange.take(ledger, wrong)
+    assert events == [EventKind.CONFLICT]
+    assert exchange.take(ledger, wrong)[1] == []
+    with pytest.raises(ConflictingResults):
+        result_of(campaign)
+
+
+def test_an_import_overtakes_a_lease(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+    ledger.enrol("a", "host", "1")
+    [lease] = campaign.lease("a", 1, 60)
+    exchange.take(ledger, written(tmp_path, export_of(TRUE)))
+    assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
+    assert campaign.progress().tasks == {"done": TASKS}
+
+
+def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tmp_path: Path) -> None:
+    bad = replace(TRUE[1], value=TRUE[1].value + 1)
+    file = written(tmp_path, export_of([TRUE[0], bad]))
+    with pytest.raises(BadExport, match="task 1"):
+        exchange.take(ledger, file)
+    assert ledger.campaigns() == []
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+    with pytest.raises(CheckFailed, match="task 1"):
+        ledger.take(read_export(file), PLAN, "a", "host", "1")
+    assert campaign.progress().tasks == {"ready": TASKS}
+
+
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    content = export_of(TRUE).to_bytes()
+    file = tmp_path / "damaged.gz"
+    # Bytes 4–9 of gzip's header hold a date and a system that nobody reads.
+    for place in (*range(4), *range(10, len(content))):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
+        with pytest.raises(BadExport):
+            read_export(file)
+    for length in range(0, len(content), 7):
+        file.write_bytes(content[:length])
+        with pytest.raises(BadExport):
+            read_export(file)
+
+
+def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
+    text = gzip.decompress(export_of(TRUE).to_bytes())
+    file = tmp_path / "changed.gz"
+    file.write_bytes(gzip.compress(text.replace(b'"seconds": 0.25', b'"seconds": 0.26', 1)))
+    with pytest.raises(BadExport, match="checksum"):
+        read_export(file)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[1]\n{}\n",
+        b'{"format": "other"}\n{"sha256": ""}\n',
+        b"\xff\xfe\n\n",
+    ],
+)
+def test_something_else_is_no_export(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "other.gz"
+    for written_bytes in (content, gzip.compress(content)):
+        file.write_bytes(written_bytes)
+        with pytest.raises(BadExport):
+            read_export(file)
+    with pytest.raises(BadExport, match="there is no export"):
+        read_export(tmp_path / "absent.gz")
+
+
+def test_a_sealed_file_with_other_fields_is_no_export(tmp_path: Path) -> None:
+    body = json.dumps({"format": "langford results 1", "campaign": "x"}).encode() + b"\n"
+    seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
+    file = tmp_path / "short.gz"
+    file.write_bytes(gzip.compress(body + seal))
+    with pytest.raises(BadExport):
+        read_export(file)
+
+
+def test_exports_of_different_campaigns_do_not_join() -> None:
+    other = replace(export_of([]), key=replace(KEY, problem=Problem.langford(8)))
+    with pytest.raises(CampaignMismatch):
+        joined([export_of(TRUE), other])
+    with pytest.raises(ConflictingResults):
+        joined([export_of(TRUE), export_of([forged(0)])])
+    with pytest.raises(CampaignMismatch, match="split"):
+        exchange.plan_for(replace(export_of([]), tasks=TASKS + 1))
+
+
+@pytest.mark.parametrize("file", sorted(CAMPAIGNS.glob("*.gz")), ids=lambda file: file.name)
+def test_the_campaigns_kept_here_hold(file: Path) -> None:
+    export = read_export(file)
+    assert gzip.decompress(export.to_bytes()) == gzip.decompress(file.read_bytes())
+    plan = exchange.plan_for(export)
+    for each in export.results:
+        plan.expectation(each.result.index).check(each.result)
+    if len(export.results) == export.tasks:
+        assert exchange.count_of([file])[1].published == published(export.key.problem)
+    assert file.stat().st_size < 2 * 2**20

@@ -1,0 +1,388 @@
+"""The ledger's life of a task, on SQLite and on Postgres: one test per transition, then random
+histories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from sqlalchemy import text
+
+from db import Campaign, Credential, Lease, Ledger, Replication
+from db.errors import (
+    CampaignMismatch,
+    ConflictingResults,
+    NoSuchCampaign,
+    UnknownWorker,
+    Unreplicated,
+    UntrustedResults,
+    WorkerDistrusted,
+)
+from db.states import EventKind, Outcome, Role, TaskState
+from langford.arithmetic.residue import residue
+from langford.problem import Problem
+from langford.result import Expectation, PartialResult
+from tests.support.campaigns import (
+    HOUR,
+    KEY,
+    PLAN,
+    TASKS,
+    TRUE,
+    deliver,
+    delivery,
+    events,
+    finish,
+    forged,
+    new_campaign,
+    true_deliveries,
+)
+from tests.support.databases import fresh_database
+from tests.support.histories import Histories
+
+
+@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger)
+
+
+def test_creating_again_finds_the_same(ledger: Ledger, campaign: Campaign) -> None:
+    again = ledger.create_campaign("seven", KEY, PLAN.work.tolist())
+    assert again == campaign
+    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+
+
+def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
+    with pytest.raises(CampaignMismatch, match="give this one another name"):
+        ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
+    with pytest.raises(NoSuchCampaign, match="it has seven"):
+        ledger.campaign("eight")
+    assert ledger.campaign("seven") == campaign
+
+
+def test_leases_are_exclusive_and_largest_first(campaign: Campaign) -> None:
+    first = campaign.lease("a", TASKS - 1, HOUR)
+    second = campaign.lease("b", TASKS, HOUR)
+    assert sorted(lease.index for lease in first + second) == list(range(TASKS))
+    work = [lease.work for lease in first + second]
+    assert work == sorted(work, reverse=True)
+    assert not campaign.lease("a", 1, HOUR)
+
+
+def test_expired_leases_are_granted_again_without_a_failure(campaign: Campaign) -> None:
+    first = campaign.lease("a", TASKS, -1)
+    second = campaign.lease("b", TASKS, HOUR)
+    assert {lease.index for lease in first} == {lease.index for lease in second}
+    assert not {lease.attempt for lease in first} & {lease.attempt for lease in second}
+    assert campaign.progress().attempts == {Outcome.EXPIRED: TASKS, "running": TASKS}
+    assert {task.failures for task in campaign.task_records()} == {0}
+
+
+def test_renewing_tells_zombies_politely(campaign: Campaign) -> None:
+    old = campaign.lease("a", 1, -1)[0]
+    new = campaign.lease("b", TASKS, HOUR)[0]
+    assert campaign.renew([old, new, Credential(999, "")], HOUR) == {new.attempt}
+
+
+def test_a_late_result_counts_once(campaign: Campaign) -> None:
+    late = campaign.lease("a", 1, -1)[0]
+    again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
+    assert deliver(campaign, late, TRUE[late.index]) is None
+    for _ in range(2):
+        assert deliver(campaign, again, TRUE[late.index]) is EventKind.CONFIRMED
+    progress = campaign.progress()
+    assert progress.tasks[TaskState.DONE] == 1
+    assert progress.attempts[Outcome.SUPERSEDED] == 1
+    assert campaign.results() == [TRUE[late.index]]
+
+
+def test_the_same_delivery_twice_is_nothing(campaign: Campaign) -> None:
+    lease = campaign.lease("a", 1, HOUR)[0]
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
+    assert deliver(campaign, lease, TRUE[lease.index]) is None
+    assert campaign.progress().confirmed == 0
+
+
+def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
+    late = campaign.lease("a", 1, -1)[0]
+    again = next(lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == late.index)
+    deliver(campaign, again, TRUE[late.index])
+    assert deliver(campaign, late, forged(late.index)) is EventKind.CONFLICT
+    with pytest.raises(ConflictingResults, match=f"task {late.index}"):
+        campaign.results()
+
+
+def test_the_same_attempt_cannot_change_its_mind(campaign: Campaign) -> None:
+    lease = campaign.lease("a", 1, HOUR)[0]
+    deliver(campaign, lease, TRUE[lease.index])
+    assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
+
+
+def test_a_result_that_cannot_be_right_is_a_failure(campaign: Campaign) -> None:
+    lease = campaign.lease("a", 1, HOUR)[0]
+    assert deliver(campaign, lease, replace(TRUE[lease.index], residue=1)) is EventKind.REFUSED
+    progress = campaign.progress()
+    assert (progress.tasks, progress.attempts) == ({TaskState.READY: TASKS}, {Outcome.FAILED: 1})
+    assert campaign.task_records()[lease.index].failures == 1
+    assert not campaign.results()
+
+
+def test_a_batch_is_one_transaction(campaign: Campaign) -> None:
+    leases = campaign.lease("a", TASKS, HOUR)
+    batch = true_deliveries(leases)
+    wrong = delivery(leases[0], forged(leases[0].index))
+    assert events(campaign, [*batch, batch[1], wrong]) == [None] * (TASKS + 1) + [EventKind.CONFLICT]
+    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
+
+
+def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
+    for outcome in (Outcome.PREEMPTED, Outcome.RELEASED) * 3:
+        campaign.release(campaign.lease("a", TASKS, HOUR), outcome)
+    for last in (False, False, True):
+        for lease in campaign.lease("a", TASKS, HOUR):
+            assert campaign.fail(lease, "boom") is last
+            assert campaign.fail(lease, "boom") is False  # an ended attempt cannot fail again
+    assert campaign.progress().tasks == {TaskState.SET_ASIDE: TASKS}
+    assert not campaign.lease("a", TASKS, HOUR)
+    assert campaign.reopen() == TASKS
+    assert len(campaign.lease("a", TASKS, HOUR)) == TASKS
+
+
+def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    huge = 3**200 << 64
+    lease = campaign.lease("a", 1, HOUR)[0]
+    result = PartialResult(lease.index, huge, residue(huge), 10**30)
+    monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, 0, 4**300))
+    deliver(campaign, lease, result)
+    assert campaign.results() == [result]
+    with ledger.database.reading() as connection:
+        typeof = "typeof" if ledger.database.engine.dialect.name == "sqlite" else "pg_typeof"
+        kinds = connection.execute(text(f"SELECT {typeof}(value), {typeof}(residue) FROM result"))
+        assert set(kinds.one()) == {"text"}
+
+
+def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
+    finish(campaign, "a")
+    assert campaign.standing().rechecks == 0
+    drawn = [0]
+    for share in (0.3, 0.6, 1.0):
+        campaign.set_recheck_share(share)  # it holds for what is done already
+        drawn.append(campaign.standing().rechecks)
+    assert drawn == sorted(drawn)
+    assert drawn[-1] == TASKS
+    assert not campaign.lease("a", TASKS, HOUR)
+    again = campaign.lease("b", TASKS, HOUR)
+    assert len(again) == TASKS
+    for lease in again[1:]:
+        assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.CONFIRMED
+    campaign.release([again[0]])
+    assert [lease.index for lease in campaign.lease("b", TASKS, HOUR)] == [again[0].index]
+    progress = campaign.progress()
+    assert (progress.rechecks, progress.rechecking) == (1, 1)
+    assert progress.replication == Replication(TASKS, TASKS - 1)
+    with pytest.raises(Unreplicated, match=f"{TASKS - 1} of {TASKS} drawn results replicated"):
+        campaign.results()
+    assert campaign.results(unconfirmed=True) == TRUE
+
+
+def test_rechecks_go_to_the_other_kernel_first(ledger: Ledger, campaign: Campaign) -> None:
+    ledger.enrol("gpu", "host", "2", "cuda")
+    campaign.set_recheck_share(1.0)
+    for worker in ("a", "gpu", "a", "gpu"):
+        [lease] = campaign.lease(worker, TASKS, HOUR)[-1:]
+        deliver(campaign, lease, TRUE[lease.index])
+        campaign.release_worker(worker, "enough")
+    by_worker = [campaign.lease(worker, 1, HOUR)[0].index for worker in ("a", "gpu")]
+    assert len(set(by_worker)) == 2
+    campaign.release_worker("a", "")
+    campaign.release_worker("gpu", "")
+    rechecked = campaign.lease("b", 4, HOUR)  # a CPU: the GPU's results come first
+    with ledger.database.reading() as connection:
+        kernels = [
+            connection.scalar(
+                text(
+                    "SELECT w.device_kind FROM result r JOIN attempt a ON a.id = r.attempt_id "
+                    f"JOIN worker w ON w.id = a.worker_id WHERE r.task_index = {lease.index}"
+                )
+            )
+            for lease in rechecked
+            if campaign.task_records()[lease.index].value is not None
+        ]
+    assert kernels == sorted(kernels, reverse=True)
+    assert kernels[0] == "cuda"
+
+
+def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -> None:
+    for worker in "cd":
+        ledger.enrol(worker, f"host-{worker}", "1")
+    lies = {lease.index: lease for lease in campaign.lease("a", 3, HOUR)}
+    for lease in lies.values():
+        deliver(campaign, lease, forged(lease.index))
+    finish(campaign, "b")
+    assert len(campaign.results()) == TASKS  # nobody has noticed anything yet
+    assert not campaign.lease("b", 1, HOUR)
+    campaign.set_recheck_share(1.0)
+    [second] = campaign.lease("b", 1, HOUR)
+    suspect = second.index
+    assert suspect in lies
+    campaign.set_recheck_share(0)
+    assert deliver(campaign, second, TRUE[suspect]) is EventKind.CONFLICT
+    with pytest.raises(ConflictingResults, match="run another worker"):
+        campaign.results()
+    assert not campaign.lease("a", 1, HOUR) + campaign.lease("b", 1, HOUR)
+    [third] = campaign.lease("c", 5, HOUR)
+    assert deliver(campaign, third, TRUE[suspect]) is EventKind.CONFLICT
+    assert campaign.progress().conflicts == 0
+    with pytest.raises(WorkerDistrusted, match="memory"):
+        campaign.lease("a", 1, HOUR)
+    with pytest.raises(UntrustedResults, match="2 results"):
+        campaign.results()
+    finish(campaign, "d")
+    assert campaign.results() == TRUE
+    assert campaign.progress().rechecks == 0
+
+
+@pytest.mark.parametrize("how", [Campaign.fail, Campaign.die])
+def test_a_recheck_that_fails_waits_for_another_worker(
+    ledger: Ledger, campaign: Campaign, how: Callable[[Campaign, Lease, str], bool]
+) -> None:
+    """However many fail: what is done is never set aside."""
+    for worker in "cde":
+        ledger.enrol(worker, f"host-{worker}", "1")
+    campaign.set_recheck_share(1.0)
+    finish(campaign, "a")
+    for worker in "bcd":
+        leases = campaign.lease(worker, TASKS, HOUR)
+        assert [how(campaign, lease, "boom") for lease in leases] == [False] * TASKS
+        assert not campaign.lease(worker, TASKS, HOUR)  # it has failed at each of them
+    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
+    assert campaign.standing().rechecks == TASKS
+    finish(campaign, "e")
+    assert campaign.results() == TRUE
+
+
+def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledger, campaign: Campaign) -> None:
+    ledger.enrol("gpu", "host", "2", "cuda")
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    for where, worker, paces in ((campaign, "a", [3.0, 5.0, 2.0]), (campaign, "gpu", [0.5]), (other, "a", [9.0])):
+        for lease, pace in zip(where.lease(worker, len(paces), HOUR), paces, strict=True):
+            where.deliver([delivery(lease, TRUE[lease.index], seconds=pace * lease.work)])
+    assert campaign.pace("cpu") == pytest.approx(5.0)
+    assert campaign.pace("cuda") == pytest.approx(0.5)
+    assert (other.pace("cpu"), other.pace("cuda")) == (pytest.approx(9.0), None)
+
+
+@pytest.mark.parametrize("bogus", [2**31, 2**62])
+def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign, bogus: int) -> None:
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    [lease] = other.lease("a", 1, HOUR)
+    shown = [lease, Credential(bogus, lease.nonce)]
+    assert campaign.renew(shown, HOUR) == set()
+    campaign.release(shown)
+    assert [campaign.fail(credential, "boom") for credential in shown] == [False, False]
+    assert deliver(campaign, lease, TRUE[lease.index]) is EventKind.REFUSED
+    assert other.progress().attempts == {"running": 1}
+    assert other.renew(shown, HOUR) == {lease.attempt}
+
+
+def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
+    first, second = campaign.lease("a", 2, HOUR)
+    [other] = campaign.lease("b", 1, HOUR)
+    guesses = [replace(first, nonce=""), replace(first, nonce="guessed"), replace(second, nonce=other.nonce)]
+    for guess in guesses:
+        assert campaign.renew([guess], -1) == set()
+        campaign.release([guess], Outcome.PREEMPTED)
+        assert campaign.fail(guess, "boom") is False
+        assert deliver(campaign, guess, TRUE[guess.index]) is EventKind.REFUSED
+        assert deliver(campaign, guess, replace(TRUE[guess.index], residue=1)) is EventKind.REFUSED
+    assert deliver(campaign, first, TRUE[second.index]) is EventKind.REFUSED
+    assert campaign.progress().attempts == {"running": 3}
+    assert {task.failures for task in campaign.task_records()} == {0}
+    assert campaign.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
+    assert deliver(campaign, first, TRUE[first.index]) is None
+
+
+def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:
+    late, lying = campaign.lease("a", 2, -1)
+    finish(campaign, "b")
+    assert deliver(campaign, replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
+    assert campaign.progress().conflicts == 0
+    assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
+    assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT
+
+
+def test_the_ledger_keeps_no_nonce(ledger: Ledger, campaign: Campaign) -> None:
+    nonces = {lease.nonce for lease in campaign.lease("a", 2, HOUR) + campaign.lease("b", 1, HOUR)}
+    assert len(nonces) == 2
+    with ledger.database.writing() as connection:
+        rows = connection.execute(text("SELECT id, nonce FROM attempt")).all()
+        assert not nonces & {row.nonce for row in rows}
+        connection.execute(text("UPDATE attempt SET nonce = NULL"))  # as after an upgrade
+    assert (
+        campaign.renew([Credential(row.id, nonce) for row in rows for nonce in ("", "None", row.nonce)], 1) == set()
+    )
+
+
+def test_what_a_worker_does_not_know_of_goes_back_at_once(ledger: Ledger, campaign: Campaign) -> None:
+    lost, known = campaign.lease("a", 2, HOUR)
+    [foreign] = campaign.lease("b", 1, HOUR)
+    other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
+    [elsewhere] = other.lease("a", 1, HOUR)
+    [again] = campaign.lease("a", 1, HOUR, [known.attempt])
+    assert again.index == lost.index
+    assert campaign.progress().attempts == {Outcome.RELEASED: 1, "running": 3}
+    assert campaign.renew([known, foreign, again], HOUR) == {known.attempt, foreign.attempt, again.attempt}
+    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    assert deliver(campaign, lost, TRUE[lost.index]) is None  # it knew after all
+    assert {task.failures for task in campaign.task_records()} == {0}
+
+
+def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Campaign) -> None:
+    with pytest.raises(UnknownWorker, match="enrol"):
+        campaign.lease("c", 1, HOUR)
+    ledger.enrol("c", "host", "1", "cpu", "0123456789abcdef")
+    assert campaign.lease("c", 1, HOUR)
+
+
+def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "other.db"), create=True) as second:
+        uuids = {ledger.uuid, second.uuid, campaign.uuid, new_campaign(second).uuid}
+        assert len(uuids) == 4
+    assert ledger.campaign("seven").uuid == campaign.uuid
+
+
+def test_a_campaign_is_equal_to_itself_and_knows_its_share(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.set_recheck_share(0.25)
+    assert campaign.recheck_share == 0.25
+    [again] = ledger.campaigns()
+    assert again == campaign
+    assert hash(again) == hash(campaign)
+    assert again.recheck_share == 0.25
+    assert again != ledger.create_campaign("other", KEY, PLAN.work.tolist())
+
+
+def test_a_long_label_of_a_token_is_cut(campaign: Campaign) -> None:
+    campaign.new_token(Role.READER, label="the dashboard in the hall " * 9)
+    [kept] = campaign.tokens()
+    assert kept.label == ("the dashboard in the hall " * 9)[:100]
+
+
+class PostgresHistories(Histories):
+    """The same histories on Postgres."""
+
+    database = "postgres"
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+TestPostgresHistories = PostgresHistories.TestCase
+TestPostgresHistories.settings = settings(max_examples=5, stateful_step_count=20, deadline=None)

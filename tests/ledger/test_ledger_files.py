@@ -1,0 +1,276 @@
+"""Files and databases that are not what they should be: a clear line, nothing damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from db import Ledger
+from db.errors import LedgerMoved, NetworkFileSystem
+from db.store.models import Base
+from db.store.mounts import refuse_network_file_system
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from tests.support.command_line import Run
+from tests.support.earlier_schemas import UNDONE
+from tests.system.resting import ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"", b"just text\n" * 100, b"SQLite format 3\x00" + os.urandom(4096)])
+def test_files_that_are_no_database(langford: Run, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "notes.db"
+    file.write_bytes(content)
+    before = digest(file)
+    done = langford("status", "--ledger", "notes.db")
+    assert done.returncode == 2
+    assert "notes.db is" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert digest(file) == before
+
+
+def test_databases_of_other_programs(langford: Run, tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE recipes (name TEXT)")
+    for command in (["run", "langford", "7"], ["status"]):
+        done = langford(*command, "--ledger", "other.db")
+        assert done.returncode == 2
+        assert "not a ledger" in done.stderr
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+
+
+def test_schemas_of_other_versions(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7").returncode == 0
+    with sqlite3.connect(tmp_path / "langford.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    for command in (["run", "langford", "7"], ["status"]):
+        done = langford(*command)
+        assert done.returncode == 2
+        assert "schema 9999" in done.stderr
+        assert "use the version that wrote it" in done.stderr
+
+
+def test_models_and_migrations_agree(tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "fresh.db"), create=True) as ledger, ledger.database.reading() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "lustre"])
+def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        f"23 22 0:45 / /home rw shared:1 - {kind} server:/home rw\n"
+        "24 23 8:2 / /home/local rw - ext4 /dev/sdb1 rw\n"
+    )
+    with pytest.raises(NetworkFileSystem, match=f"on {kind} \\(/home\\)"):
+        refuse_network_file_system(Path("/home/me/ledger.db"), mounts)
+    refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
+    refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
+    refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
+
+
+def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
+    run = ["run", "langford", "12", "--depth", "16", "--name", "full", "--ledger", "disk/ledger.db"]
+
+    def is_told(done: subprocess.CompletedProcess[str]) -> None:
+        assert done.returncode == 2, done.stderr
+        assert "no space left" in done.stderr
+        assert "run the same command again" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    is_told(langford(*run))
+    # Room to create the campaign, then for some of its results, then for all.
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    assert langford(*run, "--time-limit", "0").returncode == 3
+    filler = small_disk / "filler"
+    used = sum(file.stat().st_size for file in small_disk.iterdir())
+    filler.write_bytes(b"0" * (12 * 2**20 - used - 200_000))
+    is_told(langford(*run))
+    filler.unlink()
+    done = langford(*run)
+    assert done.returncode == 0, done.stderr
+    assert "L(2,12) = 108,144" in done.stdout
+
+
+def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:
+    file, elsewhere = tmp_path / "langford.db", tmp_path / "elsewhere.db"
+    with started(CAMPAIGN, tmp_path) as process:
+        kept = wait_for_results(tmp_path, process, 10)
+        file.rename(elsewhere)
+        # Not even while the run notices it does a new ledger take its place, and the commits that wait for it.
+        other = langford("run", "langford", "7")
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2, errors
+    assert "langford.db was moved, deleted or replaced while it was in use" in errors
+    assert "Traceback" not in errors
+    assert other.returncode == 2, other.stdout
+    assert "langford.db-wal holds its last commits: move it back" in other.stderr
+    assert not file.exists()
+    elsewhere.rename(file)
+    assert tasks_done(tmp_path) >= kept
+    done = langford("run", "soak")
+    assert done.stdout.startswith(ANSWER), done.stderr
+
+
+@pytest.mark.parametrize("successor", [False, True])
+def test_a_run_ends_whose_ledger_is_deleted(langford: Run, tmp_path: Path, successor: bool) -> None:
+    other = tmp_path / "other.db"
+    assert langford("run", "langford", "7", "--ledger", other.name).returncode == 0
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process, 10)
+        if successor:
+            other.rename(tmp_path / "langford.db")
+        else:
+            for file in tmp_path.glob("langford.db*"):
+                file.unlink()
+        output, errors = process.communicate(timeout=30)
+    assert process.returncode == 2, errors
+    assert not output
+    assert "langford.db was moved, deleted or replaced while it was in use" in errors
+
+
+def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path) -> None:
+    file, elsewhere, key = (
+        tmp_path / "ledger.db",
+        tmp_path / "elsewhere.db",
+        PlanKey(Problem.langford(7), "miller", 1),
+    )
+    with Ledger(str(file), create=True) as ledger:
+        campaign = ledger.create_campaign("seven", key, plan_of(key).work.tolist())
+        file.rename(elsewhere)
+        with pytest.raises(LedgerMoved):
+            campaign.progress()
+        with pytest.raises(LedgerMoved):
+            campaign.rename("eight")
+        with pytest.raises(LedgerMoved, match=r"delete ledger\.db-wal"):
+            Ledger(str(file), create=True)
+        elsewhere.rename(file)
+        campaign.rename("nine")
+    with Ledger(str(file)) as ledger:
+        assert [campaign.name for campaign in ledger.campaigns()] == ["nine"]
+
+
+@pytest.mark.parametrize("name", ["a?1.db", "a%31.db", "a?timeout=soon", "a#b.db", "file:a?mode=memory"])
+def test_a_file_name_is_that_file_whatever_its_characters(langford: Run, tmp_path: Path, name: str) -> None:
+    here = ("--ledger", name)
+    assert langford("run", "langford", "7", "--name", "seven", *here).returncode == 0
+    assert langford("status", "seven", *here).returncode == 0
+    assert langford("ledger", "copy", name, f"copy of {name}").returncode == 0
+    assert langford("delete", "seven", "--yes", *here).returncode == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([name, f"copy of {name}", "seven.jsonl.gz"])
+    assert langford("result", "seven", "--ledger", f"copy of {name}").returncode == 0
+
+
+def test_links_that_lead_in_a_circle_are_no_ledger(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "round.db").symlink_to("round.db")
+    done = langford("run", "langford", "7", "--ledger", "round.db")
+    assert done.returncode == 2
+    assert "cannot use the ledger round.db" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_readers_do_not_wait_for_a_writer(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7").returncode == 0
+    script = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "langford.db")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    status = langford("status")
+    holder.communicate("")
+    assert status.returncode == 0, status.stderr
+
+
+def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7", "--ledger", "old.db").returncode == 0
+    for version, changes in UNDONE.items():
+        with sqlite3.connect(tmp_path / "old.db") as database:
+            for undone in changes:
+                database.execute(undone)
+            database.execute("UPDATE alembic_version SET version_num = ?", (version,))
+        database.close()
+        shutil.copy(tmp_path / "old.db", tmp_path / "langford.db")
+        refused = langford("status")
+        assert refused.returncode == 2
+        assert "langford ledger upgrade langford.db" in refused.stderr
+        assert langford("ledger", "upgrade", "langford.db").returncode == 0
+        assert langford("result", "langford-7-polyphase-0").returncode == 0
+
+
+@pytest.fixture
+def archive(langford: Run, small_disk: Path) -> Path:
+    """A ledger with a finished campaign on a disk that nobody can write to."""
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    file = small_disk / "an archive #1.db"
+    done = langford("run", "langford", "7", "--name", "seven", "--ledger", str(file), "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    return file
+
+
+def test_an_archive_opens_with_every_reading_command(langford: Run, archive: Path, tmp_path: Path) -> None:
+    ledger = ("--ledger", str(archive))
+    before = digest(archive)
+    for command in (
+        ["status"],
+        ["status", "seven", "--json"],
+        ["tasks", "seven"],
+        ["result", "seven"],
+        ["token", "seven", "--list"],
+        ["export", "seven", "--out", str(tmp_path / "seven.jsonl.gz")],
+    ):
+        done = langford(*command, *ledger)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "= 26" in langford("result", "seven", *ledger).stdout
+    assert langford("result", "--from", "seven.jsonl.gz").returncode == 0
+    assert [file.name for file in archive.parent.iterdir()] == [archive.name]
+    assert digest(archive) == before
+
+
+def test_an_archive_is_not_changed(langford: Run, archive: Path) -> None:
+    for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"]):
+        done = langford(*command, "--ledger", str(archive))
+        assert done.returncode == 2, (command, done.stdout)
+        assert "may only be read here" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_an_archive_is_not_read_without_what_waits_beside_it(langford: Run, small_disk: Path) -> None:
+    """What is committed may still stand in the -wal file: a ledger that was copied while it was written."""
+    subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
+    file = small_disk / "ledger.db"
+    assert langford("run", "langford", "7", "--name", "seven", "--ledger", str(file)).returncode == 0
+    keeper = sqlite3.connect(file)
+    keeper.execute("UPDATE campaign SET name = 'renamed'")
+    keeper.commit()
+    copies = small_disk / "copied"
+    copies.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{file}{suffix}", copies / f"ledger.db{suffix}")
+    keeper.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    done = langford("status", "--ledger", str(copies / "ledger.db"))
+    assert "seven" not in done.stdout
+    assert done.returncode == 2 or "renamed" in done.stdout

@@ -1,0 +1,281 @@
+"""Several processes at one ledger at the same moment, and what travels in bulk."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from threading import Barrier
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from db import Campaign, Credential, Export, Ledger, Promise
+from db.states import EventKind, TaskState
+from db.store.dialects import prepare_new
+from db.store.models import Attempt, Voter, Worker
+from langford.arithmetic.residue import residue
+from langford.result import Evaluation, Expectation, PartialResult
+from tests.support.campaigns import (
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    deliver,
+    delivery,
+    events,
+    forged,
+    new_campaign,
+)
+from tests.support.databases import fresh_database
+
+RIVALS = 4
+DRAWN = frozenset([0, 1])
+
+
+def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
+    """What each of the rivals gets who act at the same moment, each on a ledger of its own."""
+    together = Barrier(RIVALS)
+
+    def rival(number: int) -> Any:
+        with Ledger(where) as ledger:
+            campaign = ledger.campaign(NAME)
+            together.wait()
+            return act(campaign, number)
+
+    with ThreadPoolExecutor(RIVALS) as pool:
+        return list(pool.map(rival, range(RIVALS)))
+
+
+@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fresh_database(request.param, tmp_path)
+
+
+def together(act: Callable[[int], Any]) -> list[Any]:
+    """What each of the rivals gets who act at the same moment."""
+    barrier = Barrier(RIVALS)
+
+    def rival(number: int) -> Any:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(RIVALS) as pool:
+        return list(pool.map(rival, range(RIVALS)))
+
+
+def test_a_file_that_another_process_makes_just_now_is_no_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ledger.db"
+
+    def access(asked: Path, mode: int) -> bool:
+        """Nobody may write a file that is not there; and now it is there."""
+        is_there = asked.exists()
+        if asked == file:
+            file.touch()
+        return is_there
+
+    monkeypatch.setattr(os, "access", access)
+    with Ledger(str(file), create=True) as ledger:
+        assert ledger.create_campaign(NAME, KEY, [1.0] * TASKS).tasks == TASKS
+
+
+@pytest.mark.parametrize(("reason", "times"), [("database is locked", 3), ("disk I/O error", 1)])
+def test_what_sqlite_does_not_wait_for_is_tried_again(reason: str, times: int) -> None:
+    class Cursor:
+        """Fails twice."""
+
+        tried = 0
+
+        def execute(self, statement: str) -> None:
+            Cursor.tried += 1
+            if Cursor.tried < 3:
+                raise sqlite3.OperationalError(reason)
+
+    raw = SimpleNamespace(cursor=Cursor, close=lambda: None)
+    engine: Any = SimpleNamespace(dialect=SimpleNamespace(name="sqlite"), raw_connection=lambda: raw)
+    with nullcontext() if times > 1 else pytest.raises(OperationalError, match=reason):
+        prepare_new(engine)
+    assert Cursor.tried == times
+
+
+def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str) -> None:
+    """The ledger itself, its campaign, a worker, and the same exported results taken in."""
+
+    def make(number: int) -> tuple[str, str]:
+        with Ledger(where, create=True) as ledger:
+            return ledger.uuid, ledger.create_campaign(NAME, KEY, [1.0] * TASKS).uuid
+
+    assert len(set(together(make))) == 1
+    evaluations = [Evaluation(result, 0.25, "{}") for result in TRUE]
+    export = Export("imported", KEY, TASKS, tuple(evaluations))
+    ledgers = [Ledger(where) for _ in range(RIVALS)]
+
+    def enrol(number: int) -> None:
+        for worker in range(20):
+            ledgers[number].enrol(f"worker {worker}", "host", "1")
+
+    together(enrol)
+    taken = together(lambda number: ledgers[number].take(export, PLAN, f"importer {number}", "host", "1")[1])
+    assert sum(events.count(None) for events in taken if events) == TASKS
+    assert {event for events in taken for event in events} <= {None, EventKind.CONFIRMED}
+    assert ledgers[0].campaign(NAME).progress().tasks == {TaskState.READY: TASKS}
+    assert ledgers[0].campaign("imported").progress().tasks == {TaskState.DONE: TASKS}
+    with ledgers[0].database.reading() as connection:
+        names = connection.scalars(select(Worker.id)).all()
+    assert sum(name.startswith("worker") for name in names) == 20
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_an_import_raises_the_share_while_results_arrive(where: str) -> None:
+    """Whatever comes first, all results are drawn in the end: none is missing in the index of the draw."""
+    export = Export(
+        NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]), promise=Promise(1.0, DRAWN)
+    )
+    with Ledger(where, create=True) as ledger:
+        campaign = new_campaign(ledger, "")
+
+        def act(mine: Campaign, number: int) -> None:
+            with Ledger(where) as other:
+                if number == 0:
+                    other.take(export, PLAN, "importer", "host", "1")
+                    return
+                other.enrol(f"worker {number}", f"host {number}", "1")
+                for lease in mine.lease(f"worker {number}", 3, HOUR):
+                    deliver(mine, lease, TRUE[lease.index])
+
+        at_once(where, act)
+        promise = campaign.promise()
+        assert promise is not None
+        assert promise.share == 1
+        assert len(promise.drawn) == campaign.replication().drawn == len(campaign.export().results)
+
+
+def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None:
+    """Else a machine that is caught with a lie would go on as the other voter."""
+    Ledger(where, create=True).close()
+    ledgers = [Ledger(where) for _ in range(RIVALS)]
+    for host in range(10):
+        together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
+    with ledgers[0].database.reading() as connection:
+        hosts = connection.scalars(select(Voter.host)).all()
+        voters = connection.scalars(select(Worker.voter_id)).all()
+    assert sorted(hosts) == [f"host {host}" for host in range(10)]
+    assert set(Counter(voters).values()) == {RIVALS}
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Path) -> None:
+    where = fresh_database("postgres", tmp_path)
+    with Ledger(where, create=True) as ledger, ThreadPoolExecutor(1) as pool:
+        campaign = new_campaign(ledger)
+        first, second = campaign.lease("a", 2, HOUR)
+        with ledger.database.engine.connect() as rival:
+            note = "UPDATE attempt SET note = 'mine' WHERE id = "
+            rival.exec_driver_sql("SET LOCAL deadlock_timeout = '30s'")  # the other one will be undone
+            rival.exec_driver_sql(f"{note} {second.attempt}")
+            released = pool.submit(campaign.release, [first, second])
+            while released.running() and not waits(ledger):
+                time.sleep(0.05)
+            rival.exec_driver_sql(f"{note} {first.attempt}")
+            rival.commit()
+        released.result(60)
+        assert campaign.progress().tasks == {TaskState.READY: TASKS}
+        with ledger.database.reading() as connection:
+            assert set(connection.scalars(select(Attempt.note))) == {"mine"}
+
+
+def waits(ledger: Ledger) -> bool:
+    """Whether a transaction waits for another one."""
+    with ledger.database.reading() as connection:
+        return bool(connection.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE NOT granted").scalar())
+
+
+def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
+    new_campaign(Ledger(where, create=True))
+
+    def claim(campaign: Campaign, number: int) -> list[int]:
+        mine: list[int] = []
+        while leases := campaign.lease("ab"[number % 2], 3, HOUR):
+            mine += [lease.index for lease in leases]
+        return mine
+
+    assert sorted(index for mine in at_once(where, claim) for index in mine) == list(range(TASKS))
+
+
+@pytest.mark.parametrize("lying", [False, True])
+def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
+    """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
+    ledger = Ledger(where, create=True)
+    campaign = new_campaign(ledger)
+    attempts = [campaign.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
+    assert {len(each) for each in attempts} == {TASKS}
+
+    def hand_in(campaign: Campaign, number: int) -> list[EventKind | None]:
+        mine = random.Random(number).sample(attempts[number], TASKS)
+        results = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
+        return events(campaign, [delivery(each, result) for each, result in zip(mine, results, strict=True)])
+
+    counted = Counter(event for own in at_once(where, hand_in) for event in own)
+    assert counted[None] == TASKS
+    assert counted[EventKind.CONFIRMED] + counted[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
+    assert (counted[EventKind.CONFLICT] > 0) == lying
+    assert campaign.progress().tasks == {TaskState.DONE: TASKS}
+    if not lying:
+        assert campaign.results() == TRUE
+    ledger.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(fresh_database(kind, tmp_path), create=True)
+    new_campaign(ledger)
+    campaign = ledger.create_campaign("many", KEY, [1.0] * 5000)
+    monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
+
+    @settings(max_examples=30)
+    @given(
+        value=st.integers(-(10**60), 10**60),
+        seconds=st.floats(0, 1e9),
+        provenance=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+    )
+    def keep(value: int, seconds: float, provenance: str) -> None:
+        [lease] = campaign.lease("a", 1, HOUR)
+        result = PartialResult(lease.index, value, residue(value), abs(value))
+        assert events(campaign, [delivery(lease, result, seconds, provenance)]) == [None]
+        [kept] = [task for task in campaign.task_records(TaskState.DONE) if task.index == lease.index]
+        numbers = result.value, result.residue, result.evaluated
+        assert (kept.value, kept.residue, kept.evaluated) == tuple(map(str, numbers))
+        assert kept.seconds == pytest.approx(seconds, rel=1e-14)
+        assert kept.provenance == provenance
+
+    keep()
+    ledger.close()
+
+
+@pytest.mark.parametrize("attempt", [0, 2**31, 2**62])
+def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
+    ledger = Ledger(where, create=True)
+    campaign = new_campaign(ledger)
+    shown = Credential(attempt, "guessed")
+    assert campaign.renew([shown], HOUR) == set()
+    campaign.release([shown])
+    assert campaign.fail(shown, "boom") is False
+    assert deliver(campaign, shown, TRUE[0]) is EventKind.REFUSED
+    ledger.close()

@@ -1,0 +1,193 @@
+"""Campaigns that are cancelled, renamed and deleted, on SQLite and on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, inspect, select
+
+from db import Ledger
+from db.errors import BadName, LeasesRunning, NameTaken, NoSuchCampaign, TransactionUndone
+from db.states import EventKind, Role, TaskState
+from db.store.models import Base, Campaign
+from db.work import lifecycle
+from jobs.run.loop import result
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from tests.support.campaigns import (
+    COUNT,
+    HOUR,
+    KEY,
+    NAME,
+    TASKS,
+    TRUE,
+    deliver,
+    finish,
+    forged,
+    new_campaign,
+    true_deliveries,
+    write_used_ledger,
+)
+from tests.support.databases import fresh_database
+
+OTHER = PlanKey(Problem.skolem(8), "polyphase", 8)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fresh_database(request.param, tmp_path)
+
+
+@pytest.fixture
+def ledger(where: str) -> Iterator[Ledger]:
+    with Ledger(where, create=True) as opened:
+        yield opened
+
+
+def numbers(ledger: Ledger) -> dict[str, int]:
+    """The number of rows of each table."""
+    with ledger.database.reading() as connection:
+        return {
+            table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def indices_of(ledger: Ledger) -> set[object]:
+    """The names of all indices."""
+    inspector = inspect(ledger.database.engine)
+    return {index["name"] for table in Base.metadata.sorted_tables for index in inspector.get_indexes(table.name)}
+
+
+def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    done, late, _ = campaign.lease("a", 3, HOUR)
+    campaign.deliver(true_deliveries([done]))
+    assert campaign.cancel() == (2, TASKS - 1)
+    assert campaign.cancel() == (0, 0)
+    assert campaign.standing().tasks == {TaskState.DONE: 1, TaskState.SET_ASIDE: TASKS - 1}
+    assert campaign.lease("b", TASKS, HOUR) == []
+    assert [receipt.event for receipt in campaign.deliver(true_deliveries([late]))] == [None]
+    assert campaign.reopen() == TASKS - 2
+    finish(campaign, "b")
+    assert result(campaign).published == COUNT
+
+
+def test_a_campaign_gets_another_name(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    ledger.create_campaign("other", KEY, plan_of(KEY).work.tolist())
+    campaign.rename("eleven")
+    assert campaign.name == "eleven"
+    assert ledger.campaign("eleven").uuid == campaign.uuid
+    with pytest.raises(NoSuchCampaign):
+        ledger.campaign(NAME)
+    with pytest.raises(NameTaken, match="has a campaign 'other' already"):
+        campaign.rename("other")
+    with pytest.raises(BadName):
+        campaign.rename("../other")
+    campaign.rename("eleven")  # its own
+    assert [one.name for one in ledger.campaigns()] == ["eleven", "other"]
+
+
+def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
+    write_used_ledger(where)
+    with Ledger(where) as ledger:
+        campaign = ledger.campaign(NAME)
+        other = ledger.create_campaign("other", KEY, plan_of(KEY).work.tolist())
+        other.new_token(Role.READER)
+        before = numbers(ledger)
+        assert all(before.values())  # it has rows in every table
+        indices = indices_of(ledger)
+        campaign.delete(campaign.trusted_export()[0])
+        assert indices_of(ledger) == indices
+        assert numbers(ledger) == {
+            **dict.fromkeys(before, 0),
+            "ledger": 1,
+            "campaign": 1,
+            "task": TASKS,
+            "token": 1,
+            "event": 1,
+            "worker": before["worker"],
+            "voter": before["voter"],
+        }
+        assert [one.name for one in ledger.campaigns()] == ["other"]
+
+
+def test_every_table_of_a_campaign_is_known() -> None:
+    belonging = {table.name for table in Base.metadata.tables.values() if "campaign_id" in table.columns}
+    assert {table.__tablename__ for table in lifecycle.TABLES} == belonging
+    assert Campaign.__tablename__ not in belonging
+
+
+def test_a_campaign_with_workers_is_not_deleted(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    campaign.lease("a", 2, HOUR)
+    before = numbers(ledger)
+    with pytest.raises(LeasesRunning, match=f"2 tasks of {NAME} are with workers: .* `langford cancel {NAME}`"):
+        campaign.delete(campaign.export())
+    assert numbers(ledger) == before
+
+
+def test_a_campaign_is_not_deleted_when_its_export_lacks_a_result(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    export = campaign.export()
+    before = numbers(ledger)
+    with pytest.raises(TransactionUndone, match="nothing is deleted"):
+        campaign.delete(replace(export, results=export.results[:-1]))
+    assert numbers(ledger) == before
+
+
+def test_the_results_that_are_kept_are_those_that_are_deleted(ledger: Ledger) -> None:
+    """As many as before, but another one: votes have decided meanwhile."""
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    export = campaign.export()
+    wrong = replace(export.results[0], result=forged(0))
+    with pytest.raises(TransactionUndone, match="nothing is deleted"):
+        campaign.delete(replace(export, results=(wrong, *export.results[1:])))
+    assert campaign.results() == TRUE
+
+
+def test_what_is_in_doubt_is_not_exported(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    mine, late = campaign.lease("a", 2, HOUR)
+    campaign.take_back("for b")
+    [again] = [lease for lease in campaign.lease("b", 2, HOUR) if lease.index == mine.index]
+    deliver(campaign, again, forged(again.index))
+    assert deliver(campaign, mine, TRUE[mine.index]) is EventKind.CONFLICT
+    campaign.take_back("for a")
+    finish(campaign, "a")
+    campaign.question([late.index])
+    kept, left_out = campaign.trusted_export()
+    assert left_out == sorted([mine.index, late.index])
+    assert {each.result for each in kept.results} == set(TRUE) - {TRUE[index] for index in left_out}
+    assert len(campaign.export().results) == TASKS
+    campaign.delete(kept)
+    assert ledger.campaigns() == []
+
+
+def test_a_campaign_that_was_deleted_is_not_the_next_one(ledger: Ledger) -> None:
+    """SQLite gives its number again: a server that has it open would fill the new campaign with its results."""
+    old = new_campaign(ledger)
+    token = old.new_token(Role.WORKER)
+    old.delete(old.export())
+    new = ledger.create_campaign(NAME, OTHER, plan_of(OTHER).work.tolist())
+    token_of_new = new.new_token(Role.WORKER)
+    assert old.role_of(token) is old.role_of(token_of_new) is None
+    for operation in (
+        lambda: old.lease("a", 1, HOUR),
+        lambda: old.deliver([]),
+        lambda: old.rename("eleven"),
+        lambda: old.delete(old.export()),
+        old.cancel,
+        old.results,
+        old.standing,
+        old.overview,
+    ):
+        with pytest.raises(NoSuchCampaign, match=f"'{NAME}' was deleted"):
+            operation()
+    assert new.standing().tasks == {TaskState.READY: new.tasks}

@@ -1,0 +1,291 @@
+"""Runs and queue keepers on a real Postgres whose connections break and hang; roles that may only read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from db import Ledger
+from db.errors import ConnectionLost, LedgerBusy
+from db.states import TaskState
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.support.databases import fresh_database, postgres
+from tests.support.ports import free_port
+
+RUN = ["run", "langford", "16", "--method", "godfrey", "--depth", "8", "--workers", "2", "--name", "far"]
+ANSWER = "L(2,16) = 326,721,800\n"
+
+
+class Wire:
+    """A TCP port before Postgres: its connections can be cut, refused, or left without an answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = fresh_database("postgres", folder)
+        url = make_url(self.database)
+        self._socket = str(next(Path(str(url.query["host"])).glob(".s.PGSQL.*[0-9]")))
+        self.port, self.name = free_port(), url.database
+        self.address = f"postgresql://postgres@127.0.0.1:{self.port}/{self.name}"
+        self.dropped = self.refusing = False
+        self._open: list[socket.socket] = []
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Break all connections that are open now."""
+        for end in self._open:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        while True:
+            inner, _ = self._listener.accept()
+            if self.refusing:
+                inner.close()
+                continue
+            outer = socket.socket(socket.AF_UNIX)
+            outer.connect(self._socket)
+            self._open += [inner, outer]
+            for pair in ((inner, outer), (outer, inner)):
+                threading.Thread(target=self._relay, args=pair, daemon=True).start()
+
+    def _relay(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while content := source.recv(65_536):
+                while self.dropped:
+                    time.sleep(0.05)
+                target.sendall(content)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Wire:
+    made = Wire(tmp_path)
+    Ledger(made.database, create=True).close()
+    return made
+
+
+@contextlib.contextmanager
+def started(folder: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=folder, env={**ENVIRONMENT, **variables}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def done(database: str) -> int:
+    """Results committed so far."""
+    with Ledger(database) as ledger:
+        standings = [campaign.standing() for campaign in ledger.campaigns()]
+        return sum(standing.tasks.get(TaskState.DONE, 0) for standing in standings)
+
+
+def wait_for(database: str, process: subprocess.Popen[str], at_least: int) -> None:
+    deadline = time.monotonic() + 100
+    while done(database) < at_least:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
+    with started(tmp_path, *RUN, "--ledger", wire.address) as process:
+        wait_for(wire.database, process, 3)
+        wire.cut()
+        wait_for(wire.database, process, done(wire.database) + 5)
+        postgres().psql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            f"WHERE datname = '{wire.name}' AND pid <> pg_backend_pid();"
+        )
+        wait_for(wire.database, process, done(wire.database) + 5)
+        wire.refusing = True
+        wire.cut()
+        time.sleep(4)
+        wire.refusing = False
+        output, errors = process.communicate(timeout=150)
+    assert process.returncode == 0, errors
+    assert output.startswith(ANSWER)
+    assert errors.count("asking again") >= 2
+    assert "the ledger is back" in errors
+    with Ledger(wire.database) as ledger:
+        [campaign] = ledger.campaigns()
+        progress = campaign.progress()
+        assert progress.tasks == {TaskState.DONE: campaign.tasks}
+        assert progress.conflicts == 0
+
+
+@pytest.mark.parametrize("how", ["hangs", "refuses"])
+def test_a_run_hears_sigterm_while_its_ledger_is_away(wire: Wire, tmp_path: Path, how: str) -> None:
+    with started(tmp_path, *RUN, "--ledger", wire.address) as process:
+        wait_for(wire.database, process, 3)
+        if how == "hangs":
+            wire.dropped = True
+        else:
+            wire.refusing = True
+            wire.cut()
+        time.sleep(3)
+        process.send_signal(signal.SIGTERM)
+        start = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+        assert time.monotonic() - start < 15  # a ledger that is away is asked again for minutes
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "the ledger does not answer" in errors
+    assert "Traceback" not in errors
+    wire.dropped = wire.refusing = False
+
+
+SLURM = {
+    "squeue": "",
+    "scontrol": "echo MaxArraySize = 1001",
+    "sbatch": "cat > /dev/null; echo 7",
+    "scancel": "",
+}
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> str:
+    """A search path with commands of SLURM that do nothing."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name, body in SLURM.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, programs: str) -> None:
+    with started(tmp_path, "create", "langford", "16", "--depth", "8", "--ledger", wire.database) as created:
+        assert created.wait(100) == 0
+    keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]
+    soon = planted(
+        tmp_path / "soon",
+        "import slurm.keeper as k\nk.QueueKeeper.__init__.__defaults__ = (0.5,"
+        "*k.QueueKeeper.__init__.__defaults__[1:])\n",
+    )
+    with started(tmp_path, *keep, "--ledger", wire.address, PATH=programs, **soon) as process:
+        assert process.stderr is not None
+        assert "submitted as job 7" in process.stderr.readline()
+        wire.refusing = True
+        wire.cut()
+        lines = iter(process.stderr.readline, "")
+        assert any("cannot use the ledger" in line and "asking again" in line for line in lines)
+        wire.refusing = False
+        assert any("submitted as job 7" in line for line in lines)
+        wire.dropped = True
+        time.sleep(2)
+        process.send_signal(signal.SIGTERM)
+        start = time.monotonic()
+        process.communicate(timeout=60)
+        assert time.monotonic() - start < 15  # a ledger that is away is asked again for minutes
+    assert process.returncode == 128 + signal.SIGTERM
+    wire.dropped = False
+
+
+def test_connections_notice_that_the_network_is_gone(wire: Wire) -> None:
+    with Ledger(wire.address) as ledger, ledger.database.reading() as connection:
+        driver = connection.connection.dbapi_connection
+        assert driver is not None
+        parameters = driver.info.get_parameters()
+        assert parameters["keepalives_idle"] == "20"
+        assert parameters["tcp_user_timeout"] == "40000"
+        limits = {
+            name: connection.exec_driver_sql(f"SHOW {name}").scalar()
+            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+        }
+    assert limits == {
+        "statement_timeout": "10min", "lock_timeout": "1min", "idle_in_transaction_session_timeout": "10min"
+    }  # fmt: skip
+
+
+def test_errors_of_a_connection_say_what_they_are(wire: Wire) -> None:
+    ledger = Ledger(wire.address)
+    wire.refusing = True
+    wire.cut()
+    for _ in range(2):
+        with pytest.raises(ConnectionLost, match="cannot use the ledger"):
+            ledger.campaigns()
+    wire.refusing = False
+    assert ledger.campaigns() == []
+    with pytest.raises(LedgerBusy, match="takes longer than it may"):
+        sleep(ledger)
+    ledger.close()
+
+
+def sleep(ledger: Ledger) -> None:
+    """A statement that takes longer than it may."""
+    with ledger.database.reading() as connection:
+        connection.exec_driver_sql("SET LOCAL statement_timeout = '50ms'")
+        connection.exec_driver_sql("SELECT pg_sleep(5)")
+
+
+# -- a role that may only read ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def read_only(wire: Wire, langford: Run) -> str:
+    """The address of a used ledger for a role that may only read it."""
+    assert langford("run", "langford", "8", "--depth", "4", "--ledger", wire.database).returncode == 0
+    role = f"reader_{str(wire.name)[-12:]}"
+    with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        connection.exec_driver_sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
+    return wire.address.replace("postgres@", f"{role}@")
+
+
+NAME = "langford-8-polyphase-4"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status"],
+        ["status", NAME, "--json"],
+        ["tasks", NAME],
+        ["result", NAME],
+        ["export", NAME, "--out", "out.jsonl.gz"],
+        ["verify", NAME, "--sample", "100%"],
+        ["token", NAME, "--list"],
+        ["run", "langford", "8", "--depth", "4"],
+    ],
+)
+def test_what_a_role_may_do_that_only_reads(read_only: str, langford: Run, arguments: list[str]) -> None:
+    done = langford(*arguments, "--ledger", read_only)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "langford", "9"],
+        ["create", "langford", "9"],
+        ["retry", NAME],
+        ["release", NAME],
+        ["token", NAME],
+        ["import", "out.jsonl.gz"],
+    ],
+)
+def test_the_rest_is_one_line(read_only: str, wire: Wire, langford: Run, arguments: list[str]) -> None:
+    if arguments[0] == "import":
+        assert langford("export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database).returncode == 0
+        with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
+            connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
+    done = langford(*arguments, "--ledger", read_only)
+    assert done.returncode == 2, done.stderr
+    assert "may only be read here" in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -1,0 +1,443 @@
+"""Overviews of histories whose answers are known, on every database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from db import Campaign, Equipment, Export, Lease, Ledger
+from db.errors import NoSuchCampaign
+from db.look.overview import (
+    Overview,
+    Presence,
+    Warned,
+    WarningKind,
+    WorkerView,
+    cautions,
+    of_document,
+    to_document,
+    worker_views,
+)
+from db.states import Ending, Outcome, Role
+from db.store.dialects import Now
+from db.store.models import Attempt, Worker
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation
+from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, delivery, finish, forged
+from tests.support.databases import fresh_database
+
+CLOSE = 0.05
+"""The clock goes on while a test looks: times and speeds are known to this share."""
+
+
+LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
+
+
+class History:
+    """Campaigns to which things happened some seconds ago."""
+
+    def __init__(self, where: str) -> None:
+        self.ledger = Ledger(where, create=True)
+        self.campaign: Campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+
+    def enlarge(self) -> None:
+        """Go on with a campaign of more tasks."""
+        self.campaign = self.ledger.create_campaign("larger", LARGER.key, LARGER.work.tolist())
+
+    def change(self, table: Any, condition: Any, **ages: float | None) -> None:
+        """Write times into some rows, each as its age in seconds."""
+        values = {name: None if age is None else Now() - age for name, age in ages.items()}
+        with self.ledger.database.writing() as connection:
+            connection.execute(update(table).where(condition).values(**values))
+
+    def come(self, worker: str, age: float, host: str = "", token: str = "", **equipment: Any) -> None:
+        """A worker came, and was seen just now."""
+        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=token, equipment=Equipment(**equipment))
+        self.change(Worker, Worker.id == worker, started=age, last_seen=0.0)
+
+    def lease(self, worker: str, count: int, age: float, token: str = "") -> list[Lease]:
+        """A worker got leases."""
+        leases = self.campaign.lease(worker, count, HOUR, token=token)
+        for lease in leases:
+            self.change(Attempt, Attempt.id == lease.attempt, granted=age)
+        return leases
+
+    def deliver(self, lease: Lease, age: float, began: float | None = None, seconds: float = 0.5) -> None:
+        """The result of a lease arrived, computed in some seconds."""
+        result = self.campaign.plan.evaluate(lease.index)
+        self.campaign.deliver([delivery(lease, result, seconds)])
+        self.change(Attempt, Attempt.id == lease.attempt, ended=age, began=began)
+
+    def seen(self, worker: str, age: float) -> None:
+        self.change(Worker, Worker.id == worker, last_seen=age)
+
+    def look(self) -> Overview:
+        """The overview, which its document says as a whole."""
+        overview = self.campaign.overview()
+        assert to_document(of_document(to_document(overview))) == to_document(overview)
+        return overview
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    made = History(fresh_database(request.param, tmp_path))
+    yield made
+    made.ledger.close()
+
+
+def work(leases: Sequence[Lease]) -> float:
+    return sum(lease.work for lease in leases)
+
+
+def warned(overview: Overview, kind: WarningKind) -> str | None:
+    """The text of the only warning of a kind; None: there is none."""
+    texts = [warning.text for warning in overview.warnings if warning.kind is kind]
+    assert len(texts) < 2
+    return texts[0] if texts else None
+
+
+def worker(overview: Overview, name: str) -> WorkerView:
+    [view] = [view for view in overview.workers if view.worker_id == name]
+    return view
+
+
+def test_nothing_has_happened(history: History) -> None:
+    overview = history.look()
+    assert (overview.tasks.total, overview.tasks.ready, overview.tasks.done) == (TASKS, TASKS, 0)
+    assert (overview.work.total, overview.work.ready) == (1, pytest.approx(1))
+    assert (overview.speed.now, overview.speed.average, overview.eta, overview.finished) == (None,) * 4
+    assert (overview.workers, overview.timeline, overview.count) == ((), (), None)
+    assert [event.kind for event in overview.events] == ["created"]
+    assert "langford work" in str(warned(overview, WarningKind.NO_WORKERS))
+
+
+def test_speed_and_time_that_remains(history: History) -> None:
+    history.come("a", 100)
+    leases = history.lease("a", 6, 90)
+    for lease, age in zip(leases[:4], (80, 60, 40, 20), strict=True):
+        history.deliver(lease, age)
+    overview = history.look()
+    done = work(leases[:4])
+    assert overview.speed.seconds == pytest.approx(100, rel=CLOSE)
+    assert overview.speed.now == pytest.approx(done / 100, rel=CLOSE)
+    assert overview.speed.average == pytest.approx(done / 100, rel=CLOSE)
+    assert overview.speed.tasks_per_minute_now == pytest.approx(2.4, rel=CLOSE)
+    assert overview.speed.unit == "points"
+    assert (overview.tasks.done, overview.tasks.leased, overview.tasks.ready) == (4, 2, TASKS - 6)
+    assert overview.work.done == pytest.approx(done / sum(PLAN.work))
+    assert overview.eta is not None
+    remaining = sum(PLAN.work) - done
+    assert overview.eta.seconds == pytest.approx(remaining / (done / 100), rel=CLOSE)
+    # Ten parts of ten seconds: four of them with a task, of nearly equal work.
+    expected = overview.now + overview.eta.seconds
+    assert overview.now < overview.eta.earliest < expected < overview.eta.latest
+    assert worker(overview, "a").speed == overview.speed.now
+
+
+def test_a_fast_campaign_is_measured_over_a_short_time(history: History) -> None:
+    history.enlarge()
+    history.come("a", 5000)
+    leases = history.lease("a", 50, 4000)
+    for lease in leases[:15]:
+        history.deliver(lease, 3000)
+    for lease in leases[15:]:
+        history.deliver(lease, 4)
+    overview = history.look()
+    assert overview.speed.seconds == 10
+    assert overview.speed.now == pytest.approx(work(leases[15:]) / 10, rel=1e-9)
+    assert overview.speed.tasks_per_minute_now == pytest.approx(35 * 6)
+
+
+def test_a_pause_is_not_slow(history: History) -> None:
+    history.come("old", 40_000)
+    leases = history.lease("old", 5, 39_000)
+    for lease in leases:
+        history.deliver(lease, 36_000)
+    history.ledger.leave("old", Ending.FINISHED)
+    history.change(Worker, Worker.id == "old", ended=36_000)
+    history.come("new", 30)
+    [lease] = history.lease("new", 1, 20)
+    history.deliver(lease, 10)
+    overview = history.look()
+    assert overview.speed.seconds == pytest.approx(30, rel=CLOSE)
+    assert overview.speed.now == pytest.approx(lease.work / 30, rel=CLOSE)
+    assert overview.speed.average == pytest.approx((work(leases) + lease.work) / 40_000, rel=CLOSE)
+    assert (worker(overview, "old").state, worker(overview, "old").speed) == (Presence.ENDED, None)
+    assert [view.worker_id for view in overview.workers] == ["new", "old"]
+
+
+def test_what_running_attempts_have_done_counts(history: History) -> None:
+    history.come("a", 200, processes=1)
+    leases = history.lease("a", TASKS, 150)
+    for lease, age in zip(leases[:5], (90, 80, 70, 60, 50), strict=True):
+        history.deliver(lease, age, seconds=100.0)
+    before = history.look().eta
+    running, *others = leases[5:]
+    history.campaign.renew([running], HOUR, {running.attempt: 3})
+    after = history.look()
+    pace = work(leases[:5]) / 500
+    assert before is not None
+    assert after.eta is not None
+    assert after.speed.now is not None
+    assert before.seconds - after.eta.seconds == pytest.approx(pace * 50 / after.speed.now, rel=0.2)
+    history.campaign.release(others)
+    for lease in others:
+        history.deliver(lease, 50, seconds=100.0)  # late results count
+    # Nobody can be done before the last task is: it has run for 50 of its seconds.
+    last = history.look().eta
+    assert last is not None
+    pace = work([*leases[:5], *others]) / 900
+    assert last.seconds == pytest.approx(running.work / pace - 50, rel=0.1)
+
+
+def test_devices_are_compared_with_those_of_the_same_model(history: History) -> None:
+    history.enlarge()
+    seconds = {"a": 1.0, "b": 1.0, "c": 1.25, "d": 2.5}
+    for name, factor in {**seconds, "other": 9.0}.items():
+        history.come(name, 100, device_model="NVIDIA A100" if name == "other" else "NVIDIA H200", slurm_job="12")
+        for lease in history.lease(name, 6, 90):
+            history.deliver(lease, 80, seconds=lease.work * factor)
+    history.come("new", 100, device_model="NVIDIA H200", slurm_job="12", slurm_index=7)
+    for lease in history.lease("new", 4, 90):
+        history.deliver(lease, 80, seconds=lease.work)
+    overview = history.look()
+    ratios = {view.worker_id: view.against_peers for view in overview.workers}
+    # Against the median of the three others; fewer than five results say nothing.
+    expected = {"a": 1 / 0.8, "b": 1 / 0.8, "c": 0.8, "d": 0.4}
+    assert ratios == {
+        **{name: pytest.approx(ratio) for name, ratio in expected.items()},
+        "other": None,
+        "new": None,
+    }
+    text = str(warned(overview, WarningKind.SLOW_DEVICE))
+    assert text.startswith("d on host-d (SLURM 12) computes at 40% of the speed of other workers with NVIDIA H200")
+    assert worker(overview, "new").slurm == "12_7"
+    assert worker(overview, "new").device_model == "NVIDIA H200"
+
+
+def test_times_that_no_clock_shows_say_nothing_of_a_speed(history: History) -> None:
+    history.enlarge()
+    for name, seconds in {"a": 0.0, "b": 0.0, "c": 0.0, "nothing": 1e-320, "years": 9e29, "most": 1.7e308}.items():
+        history.come(name, 100, device_model="NVIDIA H200", processes=1)
+        for lease in history.lease(name, 6, 90):
+            history.deliver(lease, 80, began=85, seconds=seconds or lease.work)
+        history.lease(name, 1, 1)
+    document = to_document(history.look())
+    json.dumps(document, allow_nan=False)
+    ratios = {view["id"]: view["against_peers"] for view in document["workers"]}
+    assert ratios == {**dict.fromkeys("abc", pytest.approx(1.0)), "nothing": None, "years": None, "most": None}
+    assert history.campaign.pace("cpu") == pytest.approx(1.0)
+
+
+def test_who_is_here(history: History) -> None:
+    for name in ("working", "idle", "quiet", "silent", "gone", "left", "late"):
+        history.come(name, 9000)
+        history.lease(name, 1, 8000)
+    for name in ("idle", "quiet", "gone", "left"):
+        with history.ledger.database.reading() as connection:
+            [attempt] = connection.scalars(select(Attempt.id).where(Attempt.worker_id == name))
+        history.campaign.take_back("for others", name)
+        history.change(Attempt, Attempt.id == attempt, ended=7900)
+    history.ledger.leave("left", Ending.PREEMPTED)
+    for name, age in (("idle", 60), ("quiet", 200), ("silent", 2000), ("gone", 5000), ("late", 1700)):
+        history.seen(name, age)
+    overview = history.look()
+    states = {view.worker_id: view.state for view in overview.workers}
+    assert states == {
+        "working": Presence.WORKING,
+        "idle": Presence.IDLE,
+        "quiet": Presence.SILENT,
+        "silent": Presence.SILENT,  # its leases last for an hour, half of which is over
+        "gone": Presence.ENDED,
+        "left": Presence.ENDED,
+        "late": Presence.WORKING,
+    }
+    assert worker(overview, "left").ending == "preempted"
+    assert worker(overview, "silent").leased == 1
+    text = str(warned(overview, WarningKind.SILENT_WORKER))
+    assert "quiet on host-quiet, silent on host-silent are silent, with 1 task" in text
+    assert f"langford release {NAME} --worker quiet" in text
+    assert warned(overview, WarningKind.NO_WORKERS) is None
+
+
+def test_what_a_preemption_costs(history: History) -> None:
+    history.come("a", 500)
+    first, second, third = history.lease("a", 3, 400)
+    history.campaign.release([first, second], Outcome.PREEMPTED, "SIGTERM")
+    history.change(Attempt, Attempt.id == first.attempt, began=350, ended=100)
+    history.change(Attempt, Attempt.id == second.attempt, ended=300)
+    history.campaign.fail(third, "an error is no preemption")
+    view = worker(history.look(), "a")
+    assert (view.preempted.count, view.done, view.leased) == (2, 0, 0)
+    assert view.preempted.seconds_lost == pytest.approx(250 + 100, abs=1)
+    assert history.look().attempts == {"failed": 1, "preempted": 2}
+
+
+def test_how_many_workers_held_leases(history: History) -> None:
+    history.come("a", 100)
+    history.come("b", 100)
+    early, late = history.lease("a", 2, 90)
+    history.deliver(early, 60)
+    history.change(Attempt, Attempt.id == late.attempt, granted=30)
+    [other] = history.lease("b", 1, 50)
+    history.campaign.release([other])
+    history.change(Attempt, Attempt.id == other.attempt, ended=20)
+    overview = history.look()
+    assert len(overview.timeline) in (100, 101, 102)
+    occupied = {round(overview.now - at): number for at, number in overview.timeline}
+    for age, number in {95: 0, 80: 1, 65: 1, 55: 0, 45: 1, 35: 1, 25: 2, 10: 1, 3: 1}.items():
+        assert occupied.get(age, occupied.get(age + 1)) == number, age
+
+
+def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
+    history.campaign.set_recheck_share(1.0)
+    for name in ("liar", "b"):
+        history.come(name, 100)
+    leases = history.lease("liar", TASKS, 90)
+    history.campaign.deliver([delivery(lease, forged(lease.index)) for lease in leases])
+    [recheck] = history.lease("b", 1, 50)
+    assert recheck.index in {lease.index for lease in leases}
+    history.deliver(recheck, 40)
+    overview = history.look()
+    assert overview.checked.conflicts == 1
+    text = str(warned(overview, WarningKind.CONFLICT))
+    assert f"1 task has results that disagree ({recheck.index})" in text
+    assert f"langford verify {NAME} --waiting" in text
+    assert (overview.finished, overview.count) == (None, None)
+    assert "confirm" not in {event.kind for event in overview.events}
+    history.come("c", 30)
+    for lease in history.lease("c", TASKS, 20):
+        history.deliver(lease, 10)
+    overview = history.look()
+    assert worker(overview, "liar").state is Presence.DISTRUSTED
+    assert "liar on host-liar" in str(warned(overview, WarningKind.DISTRUSTED))
+    assert warned(overview, WarningKind.CONFLICT) is None or overview.checked.conflicts
+
+
+def test_rechecks_wait_for_an_independent_worker(history: History) -> None:
+    history.campaign.set_recheck_share(1.0)
+    history.come("a", 100)
+    finish(history.campaign, "a")
+    history.come("twin", 90, host="host-a")
+    overview = history.look()
+    assert (overview.tasks.done, overview.tasks.recheck, overview.work.recheck) == (TASKS, TASKS, pytest.approx(1))
+    assert (overview.checked.drawn, overview.checked.replicated) == (TASKS, 0)
+    # One that has no lease is not known to be of this campaign.
+    text = str(warned(overview, WarningKind.RECHECK_WITHOUT_SECOND_WORKER))
+    assert text.startswith(f"{TASKS} results wait to be evaluated again, and no worker that is here may do it")
+    history.come("b", 50)
+    [lease] = history.lease("b", 1, 40)
+    overview = history.look()
+    assert warned(overview, WarningKind.RECHECK_WITHOUT_SECOND_WORKER) is None
+    history.deliver(lease, 30)
+    finish(history.campaign, "b")
+    overview = history.look()
+    assert (overview.checked.replicated, overview.checked.confirmed, overview.tasks.recheck) == (TASKS, TASKS, 0)
+    assert overview.attempts == {"done": TASKS, "superseded": TASKS}
+
+
+def test_tasks_that_are_set_aside(history: History) -> None:
+    history.come("a", 100)
+    for _ in range(3):
+        [lease] = history.lease("a", 1, 90)
+        history.campaign.fail(lease, "boom")
+    overview = history.look()
+    assert overview.tasks.set_aside == 1
+    assert f"langford retry {NAME}" in str(warned(overview, WarningKind.SET_ASIDE))
+    finish(history.campaign, "a")
+    overview = history.look()
+    assert (overview.tasks.done, overview.finished, overview.eta) == (TASKS - 1, None, None)
+
+
+def test_a_finished_campaign(history: History) -> None:
+    history.come("a", 100)
+    for lease in history.lease("a", TASKS, 90):
+        history.deliver(lease, 50)
+    overview = history.look()
+    assert (overview.count, overview.agrees, overview.eta, overview.speed.now) == (26, True, None, None)
+    assert overview.finished is not None
+    assert overview.now - overview.finished == pytest.approx(50, abs=2)
+    assert overview.speed.average == pytest.approx(sum(PLAN.work) / 50, rel=CLOSE)
+    assert overview.timeline[-1][0] <= overview.finished
+    assert overview.warnings == ()
+    history.campaign.question([3])
+    overview = history.look()
+    assert (overview.finished, overview.count, overview.agrees) == (None, None, None)
+
+
+def test_imports_and_verdicts_are_no_workers(history: History) -> None:
+    results = tuple(Evaluation(result, 0.5, "{}") for result in TRUE)
+    history.ledger.take(Export(NAME, KEY, TASKS, results), PLAN, "importer", "host", "1")
+    overview = history.look()
+    assert (overview.workers, overview.count, overview.speed.average) == ((), 26, None)
+    assert overview.finished is not None
+
+
+def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> None:
+    history.come("a", 100)
+    first = history.lease("a", 2, 90)
+    seven = history.campaign
+    history.enlarge()
+    history.come("b", 100)
+    [lease, *_] = history.lease("b", 2, 90)
+    history.deliver(lease, 40)
+    larger = history.look()
+    assert [view.worker_id for view in larger.workers] == ["b"]
+    assert larger.attempts == {"done": 1, "running": 1}
+    history.campaign = seven
+    overview = history.look()
+    assert [view.worker_id for view in overview.workers] == ["a"]
+    assert (overview.attempts, overview.speed.now) == ({"running": len(first)}, None)
+
+
+def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
+    """Its whole UUID is a secret between it and the server."""
+    whole, token = "0f3a29c4-7fb4-4df1-9f00-0000deadbeef", history.campaign.new_token(Role.WORKER)
+    history.come(whole, 5000, "node-17", token)
+    history.lease(whole, 1, 4000, token=token)
+    history.seen(whole, 3000)
+    document = str(to_document(history.look()))
+    assert "0f3a29c4" in document
+    assert "silent_worker" in document
+    assert "7fb4" not in document
+
+
+def test_a_disk_that_is_nearly_full(history: History, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert warned(history.look(), WarningKind.DISK_NEARLY_FULL) is None
+    monkeypatch.setattr(cautions, "LEAST_FREE_BYTES", 2**70)
+    texts = [warning.text for warning in history.campaign.overview({"the server": tmp_path}).warnings]
+    [text] = [text for text in texts if text.startswith("the disk of ")]
+    assert str(tmp_path) not in text  # readers of a server need not know where things are
+
+
+def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are here are named first, and warnings name some of them."""
+    names = [f"w{number:02}" for number in range(TASKS)]
+    for name in names:
+        history.come(name, 900)
+        history.lease(name, 1, 800)
+        history.seen(name, 600 if name != "w05" else 0)
+    monkeypatch.setattr(worker_views, "SILENT_SECONDS", 300.0)
+    with history.ledger.database.writing() as connection:
+        connection.execute(update(Attempt).values(seconds=2.0))
+    overview = history.look()
+    assert worker(overview, "w05").state is Presence.WORKING
+    silent = str(warned(overview, WarningKind.SILENT_WORKER))
+    assert "and 1 more are silent, with 9 tasks" in silent
+    assert isinstance(overview.warnings[0], Warned)
+
+
+def test_a_campaign_that_was_renamed_and_deleted(history: History) -> None:
+    """Whoever has opened it before still asks for it."""
+    seen_before = history.ledger.campaign(NAME)
+    history.campaign.rename("other")
+    assert seen_before.overview().campaign == "other"
+    history.campaign.delete(history.campaign.export())
+    with pytest.raises(NoSuchCampaign, match="was deleted"):
+        seen_before.overview()

@@ -1,0 +1,258 @@
+"""When workers were seen, how they ended, what they compute with, and when computing began; on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from db import Campaign, Equipment, Ledger
+from db.errors import UnknownWorker, WrongToken
+from db.states import Ending, EventKind, Outcome
+from db.store.models import Attempt, Worker
+from db.work.presence import NOTE_SECONDS, Presence
+from jobs.run.identity import Identity, equipment_of
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
+from jobs.run.sources import LedgerTasks
+from langford.devices import CPU, cores
+from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger)
+
+
+def row(ledger: Ledger, worker: str) -> Any:
+    """The row of a worker."""
+    with ledger.database.reading() as connection:
+        return connection.execute(select(Worker.__table__).where(Worker.id == worker)).one()
+
+
+def forget(ledger: Ledger) -> None:
+    """As if all workers had been seen long ago."""
+    with ledger.database.writing() as connection:
+        connection.execute(update(Worker).values(last_seen=Worker.started - HOUR))
+
+
+def is_fresh(ledger: Ledger, worker: str) -> bool:
+    """Whether a worker was seen since it enrolled."""
+    seen = row(ledger, worker)
+    return bool(seen.last_seen >= seen.started)
+
+
+# -- when workers were seen -----------------------------------------------------------------------
+
+
+def test_what_a_worker_computes_with_is_kept(ledger: Ledger) -> None:
+    equipment = Equipment(96, 4, "NVIDIA H200", "1234", 7)
+    ledger.enrol("gpu", "host", "1", "cuda", equipment=equipment)
+    ledger.enrol("gpu", "host", "1", "cuda", equipment=Equipment())  # a second call changes nothing
+    kept = row(ledger, "gpu")
+    assert {name: getattr(kept, name) for name in asdict(equipment)} == asdict(equipment)
+    assert kept.last_seen == pytest.approx(kept.started, abs=1)
+    assert (kept.ended, kept.ending) == (None, None)
+
+
+def test_whoever_leases_or_renews_is_seen(ledger: Ledger, campaign: Campaign) -> None:
+    leases = campaign.lease("a", 1, HOUR)
+    forget(ledger)
+    ledger.campaign(NAME).renew(leases, HOUR)
+    assert (is_fresh(ledger, "a"), is_fresh(ledger, "b")) == (True, False)
+    ledger.campaign(NAME).lease("b", 1, HOUR)
+    assert is_fresh(ledger, "b")
+
+
+def test_a_server_notes_each_worker_every_30_seconds(
+    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
+    leases = campaign.lease("a", 1, HOUR)
+    forget(ledger)
+    now += NOTE_SECONDS - 1
+    campaign.lease("a", 1, HOUR)
+    campaign.renew(leases, HOUR)
+    assert not is_fresh(ledger, "a")
+    campaign.lease("b", 1, HOUR)
+    assert is_fresh(ledger, "b")  # another worker has its own time
+    now += 1
+    campaign.renew(leases, HOUR)
+    assert is_fresh(ledger, "a")
+
+
+def test_the_memory_of_who_was_seen_is_bounded(
+    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
+    monkeypatch.setattr("db.work.presence.MOST_REMEMBERED", 3)
+    presence = Presence()
+    with ledger.database.writing() as connection:
+        for number in range(20):
+            now += NOTE_SECONDS / 2
+            presence.note(connection, [f"w{number}"])
+    assert presence.remembered <= 4
+
+
+def test_results_that_another_delivers_do_not_bring_a_dead_worker_back(ledger: Ledger, campaign: Campaign) -> None:
+    leases = campaign.lease("a", 2, HOUR)
+    campaign.release_worker("a", "its process is gone")
+    assert row(ledger, "a").ending == Ending.LOST
+    other = ledger.campaign(NAME)
+    assert [receipt.event for receipt in other.deliver(true_deliveries(leases))] == [None, None]
+    assert row(ledger, "a").ending == Ending.LOST
+
+
+# -- how they ended -------------------------------------------------------------------------------
+
+
+def test_a_worker_says_how_it_ended(ledger: Ledger) -> None:
+    ledger.enrol("w", "host", "1", token="its token")
+    for shown in ("", "another token"):
+        with pytest.raises(WrongToken):
+            ledger.leave("w", Ending.FINISHED, shown)
+    assert row(ledger, "w").ended is None
+    ledger.leave("w", Ending.PREEMPTED, "its token")
+    left = row(ledger, "w")
+    assert left.ending == Ending.PREEMPTED
+    assert left.started <= left.last_seen <= left.ended
+    with pytest.raises(UnknownWorker, match="enrol it first"):
+        ledger.leave("nobody", Ending.FINISHED)
+
+
+def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.lease("a", 1, -1)
+    campaign.lease("b", 2, HOUR)
+    assert row(ledger, "a").ending == Ending.LOST
+    assert row(ledger, "a").ended > 0
+    ledger.campaign(NAME).lease("a", 1, HOUR)
+    assert (row(ledger, "a").ended, row(ledger, "a").ending) == (None, None)
+
+
+def test_a_worker_with_another_lease_is_not_lost(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.lease("a", 1, HOUR)
+    campaign.lease("a", 1, -1)
+    campaign.lease("b", 1, HOUR)
+    assert campaign.progress().attempts == {"expired": 1, "running": 2}
+    assert row(ledger, "a").ended is None
+
+
+def test_what_a_worker_said_is_stronger_than_its_expired_leases(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.lease("a", 1, -1)
+    ledger.leave("a", Ending.STOPPED)
+    campaign.lease("b", 1, HOUR)
+    assert row(ledger, "a").ending == Ending.STOPPED
+
+
+def test_leases_that_end_in_another_way_lose_nobody(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.release(campaign.lease("a", 1, HOUR))
+    campaign.lease("a", 1, HOUR)
+    assert campaign.take_back("by the operator", "a") == 1
+    assert row(ledger, "a").ended is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "ending"),
+    [(None, Ending.FINISHED), ("SIGTERM", Ending.PREEMPTED), ("SIGINT", Ending.STOPPED)],
+)
+def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str | None, ending: Ending) -> None:
+    me = Identity.fresh([CPU])
+    asked = 0
+
+    def stop_reason() -> str | None:
+        nonlocal asked
+        asked += 1
+        return reason if asked > 3 else None
+
+    source = LedgerTasks(ledger, campaign, me, stop_reason=stop_reason)
+    report = Run(source, [CPU], stop_reason=stop_reason, pool_of=InProcessPool).run()
+    assert report.stopped == reason
+    kept = row(ledger, me.worker_id)
+    assert kept.ending == ending
+    assert (kept.processes, kept.cores, kept.device_model) == (1, cores(), CPU.model)
+
+
+def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Campaign) -> None:
+    me = Identity.fresh([CPU])
+    source = LedgerTasks(ledger, campaign, me)
+
+    class Broken(InProcessPool):
+        def submit(self, token: int, index: int) -> None:
+            raise UnknownWorker("something is wrong")
+
+    with pytest.raises(UnknownWorker):
+        Run(source, [CPU], pool_of=Broken).run()
+    assert row(ledger, me.worker_id).ending == Ending.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, (None, None)),
+        ({"SLURM_JOB_ID": "77"}, ("77", None)),
+        ({"SLURM_JOB_ID": "79", "SLURM_ARRAY_JOB_ID": "77", "SLURM_ARRAY_TASK_ID": "2"}, ("77", 2)),
+        ({"SLURM_JOB_ID": "7" * 99, "SLURM_ARRAY_TASK_ID": "all"}, ("7" * 40, None)),
+    ],
+)
+def test_a_job_of_slurm_is_known(environment: dict[str, str], expected: tuple[str | None, int | None]) -> None:
+    equipment = equipment_of([CPU, CPU], environment)
+    assert (equipment.slurm_job, equipment.slurm_index) == expected
+    assert (equipment.processes, equipment.device_model) == (2, CPU.model)
+
+
+def test_who_computes_nothing_has_no_equipment() -> None:
+    assert equipment_of([], {"SLURM_JOB_ID": "7"}) == Equipment()
+
+
+# -- when computing began -------------------------------------------------------------------------
+
+
+def attempts(ledger: Ledger) -> list[Any]:
+    with ledger.database.reading() as connection:
+        return list(connection.execute(select(Attempt.__table__).order_by(Attempt.id)))
+
+
+BEGAN: list[tuple[Callable[[Any], float | None], Callable[[Any], float | None]]] = [
+    (lambda attempt: None, lambda attempt: None),
+    (lambda attempt: attempt.granted + 1.25, lambda attempt: attempt.granted + 1.25),
+    (lambda attempt: attempt.granted - 3600, lambda attempt: attempt.granted),
+    (lambda attempt: attempt.granted + 3600, lambda attempt: attempt.ended),
+]
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "further"])
+def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Campaign, is_first: bool) -> None:
+    leases = campaign.lease("a", len(BEGAN), HOUR)
+    if not is_first:
+        campaign.set_recheck_share(1.0)
+        campaign.deliver(true_deliveries(leases))
+        leases = campaign.lease("b", len(BEGAN), HOUR)
+    with ledger.database.writing() as connection:  # the leases began a minute ago
+        connection.execute(update(Attempt).values(granted=Attempt.granted - 60))
+    running = {attempt.id: attempt for attempt in attempts(ledger)}
+    handed_in = []
+    for lease, (told, _) in zip(leases, BEGAN, strict=True):
+        made = delivery(lease, TRUE[lease.index])
+        began = told(running[lease.attempt])
+        handed_in.append(replace(made, evaluation=replace(made.evaluation, began=began)))
+    receipts = campaign.deliver(handed_in)
+    assert {receipt.event for receipt in receipts} == {None if is_first else EventKind.CONFIRMED}
+    by_number = {attempt.id: attempt for attempt in attempts(ledger)}
+    ended = [by_number[lease.attempt] for lease in leases]
+    assert {attempt.outcome for attempt in ended} == {Outcome.DONE if is_first else Outcome.SUPERSEDED}
+    for attempt, (_, expected) in zip(ended, BEGAN, strict=True):
+        assert attempt.began == pytest.approx(expected(attempt), abs=0.5)
+
+
+def test_a_result_says_when_its_computing_began(ledger: Ledger, campaign: Campaign) -> None:
+    source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]))
+    Run(source, [CPU], pool_of=InProcessPool).run()
+    done = attempts(ledger)
+    assert len(done) == TASKS
+    for attempt in done:
+        assert attempt.granted <= attempt.began <= attempt.ended

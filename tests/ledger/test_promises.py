@@ -1,0 +1,403 @@
+"""Promises travel with results: through files, joined files and imports, and no file raises or lowers one."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select, update
+
+from db import Campaign, Export, Ledger, Promise, joined, read_export
+from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
+from db.files.exports import FORMAT, WITH_PROMISE
+from db.files.promise import Voters, document, in_words, joined_promise
+from db.states import EventKind, Role
+from db.store import models
+from db.store.models import Event, Result, Voter
+from jobs.run.loop import result as result_of
+from jobs.verify import exchange
+from langford.errors import Incomplete
+from langford.result import Evaluation
+from tests.support import malicious_exports
+from tests.support.campaigns import (
+    COUNT,
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    delivery,
+    finish,
+    forged,
+    new_campaign,
+    true_deliveries,
+)
+
+ALL = frozenset(range(TASKS))
+KEPT = Promise(1.0, ALL, dict.fromkeys(range(TASKS), (0, 1)))
+BROKEN = Promise(1.0, ALL)
+NOTHING = Promise(0.0)
+
+
+def export_of(promise: Promise | None, tasks: range = range(TASKS), lie: int | None = None) -> Export:
+    """The results of some tasks, one of them perhaps a lie."""
+    results = [forged(index) if index == lie else TRUE[index] for index in tasks]
+    export = Export(NAME, KEY, TASKS, tuple(Evaluation(each, 0.25, '{"host": "far"}') for each in results))
+    return replace(export, promise=None if promise is None else promise.without(ALL - set(tasks)))
+
+
+def written(folder: Path, export: Export, name: str = "seven.jsonl.gz") -> Path:
+    file = folder / name
+    file.write_bytes(export.to_bytes())
+    return file
+
+
+def take(ledger: Ledger, folder: Path, export: Export) -> Campaign:
+    """Import it as a file."""
+    return exchange.take(ledger, written(folder, export, f"{uuid.uuid4()}.gz"))[0]
+
+
+def lie_once(campaign: Campaign, worker: str = "a") -> None:
+    """Let one worker do everything, and lie about the first task so that no check finds it."""
+    lie = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits)
+    leases = campaign.lease(worker, TASKS, HOUR)
+    campaign.deliver([delivery(one, lie if one.index == 0 else TRUE[one.index]) for one in leases])
+
+
+def promised_campaign(ledger: Ledger, share: float = 1.0) -> Campaign:
+    campaign = new_campaign(ledger)
+    campaign.set_recheck_share(share)
+    return campaign
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+@st.composite
+def promises(draw: st.DrawFn) -> Promise | None:
+    """What files of the campaign may say."""
+    share = draw(st.sampled_from([None, 0.0, 0.02, 0.5, 1.0]))
+    if share is None:
+        return None
+    drawn = ALL if share == 1 else draw(st.frozensets(st.sampled_from(range(TASKS)))) if share else frozenset()
+    pairs = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1])
+    confirmed: dict[int, Voters | None] = draw(
+        st.dictionaries(st.sampled_from(range(TASKS)), st.none() | pairs, max_size=TASKS)
+    )
+    return Promise(share, drawn, confirmed).renumbered()
+
+
+TASK_SETS = st.tuples(st.integers(0, TASKS), st.integers(0, TASKS)).map(lambda ends: range(*sorted(ends)))
+EXPORTS = st.builds(export_of, promises(), TASK_SETS)
+
+
+@settings(max_examples=100)
+@given(EXPORTS)
+def test_what_is_promised_is_read(tmp_path_factory: pytest.TempPathFactory, export: Export) -> None:
+    read = read_export(written(tmp_path_factory.mktemp("promises"), export))
+    assert read == export
+    assert read.to_bytes() == export.to_bytes()
+    turned = replace(export, results=export.results[::-1])
+    if export.promise is not None:
+        # Other numbers of the same voters, as in another ledger.
+        other = {
+            index: None if voters is None else (voters[0] + 70, voters[1] + 70)
+            for index, voters in reversed(export.promise.confirmed.items())
+        }
+        turned = replace(turned, promise=replace(export.promise, confirmed=other))
+    assert turned.to_bytes() == export.to_bytes()
+
+
+@settings(max_examples=300)
+@given(st.lists(EXPORTS, min_size=1, max_size=3))
+def test_joining_never_lowers_a_promise(exports: list[Export]) -> None:
+    promise = joined(exports).promise
+    stated = [each.promise for each in exports if each.promise is not None]
+    share = max((each.share for each in stated), default=0.0)
+    assert (0.0 if promise is None else promise.share) == share
+    assert (promise is None) == (not share and len(stated) < len(exports))
+    for order in itertools.permutations(exports):
+        again = joined(order).promise
+        assert (again is None) == (promise is None)
+        if again is not None and promise is not None:
+            assert (again.drawn, again.confirmed.keys()) == (promise.drawn, promise.confirmed.keys())
+    assert joined([*exports, *exports]).promise == promise or len(exports) > 1
+    if promise is None:
+        return
+    held = {each.result.index for export in exports for each in export.results}
+    assert promise.drawn | promise.confirmed.keys() <= held
+    for export in exports:
+        own = {each.result.index for each in export.results}
+        said = export.promise or NOTHING
+        assert said.drawn <= promise.drawn
+        assert own & promise.confirmed.keys() <= said.confirmed.keys()
+        assert said.missing <= promise.missing
+        if said.share < promise.share:
+            assert own <= promise.drawn
+
+
+def test_voters_of_two_files_stay_apart() -> None:
+    first, second = Promise(1.0, frozenset([0]), {0: (0, 1)}), Promise(1.0, frozenset([1]), {1: (1, 0)})
+    promise = joined_promise([([0], first), ([1], second)])
+    assert promise is not None
+    assert promise.confirmed == {0: (0, 1), 1: (2, 3)}
+    copied = joined_promise([([0], first), ([0], first)])
+    assert copied == first
+
+
+def test_a_file_states_a_promise_or_is_as_it_was(ledger: Ledger, tmp_path: Path) -> None:
+    bare = json.loads(gzip.decompress(export_of(None).to_bytes()).splitlines()[0])
+    stated = json.loads(gzip.decompress(export_of(NOTHING).to_bytes()).splitlines()[0])
+    assert bare["format"] == FORMAT
+    assert stated == {**bare, "format": WITH_PROMISE, "promise": 0.0}
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    assert campaign.promise() == read_export(written(tmp_path, campaign.export())).promise == NOTHING
+
+
+def test_what_is_promised_is_said_in_words() -> None:
+    some = Promise(0.5, frozenset(range(6)), dict.fromkeys((0, 1, 2, 3, 9), (0, 1)))
+    assert in_words(None) == "no promise recorded"
+    assert in_words(NOTHING) == "nothing was promised (--replicate 0)"
+    assert in_words(some) == "4 of 6 drawn results replicated by independent voters (--replicate 0.5)"
+    assert document(None) == {"promised": None, "promise": in_words(None)}
+    assert document(NOTHING) == {"promised": 0.0, "promise": in_words(NOTHING)}
+    assert document(some) == {"promised": 0.5, "promise": in_words(some), "drawn": 6, "replicated": 4}
+
+
+def test_files_are_merged_as_their_promise_says(tmp_path: Path) -> None:
+    kept, broken, stripped = (
+        written(tmp_path, export_of(promise), f"{name}.gz")
+        for name, promise in (("kept", KEPT), ("broken", BROKEN), ("stripped", None))
+    )
+    assert "replicated by independent voters" in exchange.count_of([kept])[1].checks[-1]
+    assert exchange.count_of([kept, kept])[1].checks == exchange.count_of([kept])[1].checks
+    assert exchange.count_of([stripped])[1].published == COUNT  # nobody can tell: a checksum is no signature
+    for files in ([broken], [kept, stripped], [stripped, kept], [kept, broken], [stripped, broken]):
+        with pytest.raises(
+            Unreplicated, match=f"0 of {TASKS} drawn results replicated .*`langford import "
+        ) as waits:
+            exchange.count_of(files)
+        assert f"`langford verify {NAME} --waiting`" in str(waits.value)
+        assert "--unconfirmed`" in str(waits.value)
+        counted = exchange.count_of(files, unconfirmed=True)[1]
+        assert counted.published == COUNT
+        assert counted.checks[-1].startswith(f"NOT CONFIRMED: 0 of {TASKS}")
+
+
+def test_parts_that_promise_less_do_not_pass_for_more(tmp_path: Path) -> None:
+    """An enemy keeps one honest part, and writes the other one anew, without its promise."""
+    half = TASKS // 2
+    honest = written(tmp_path, export_of(KEPT, range(half)), "honest.gz")
+    for promise in (None, NOTHING, Promise(0.02)):
+        other = written(tmp_path, export_of(promise, range(half, TASKS)), "other.gz")
+        with pytest.raises(Unreplicated, match=f"{half} of {TASKS} drawn"):
+            exchange.count_of([honest, other])
+    with pytest.raises(Incomplete):
+        exchange.count_of([honest])
+
+
+@pytest.mark.parametrize("change", ["promise", "drawn", "confirmed"])
+def test_a_promise_is_sealed(tmp_path: Path, change: str) -> None:
+    text = gzip.decompress(export_of(KEPT).to_bytes())
+    old, new = {
+        "promise": (b'"promise": 1.0', b'"promise": 0.9'),
+        "drawn": (b', "drawn": true', b""),
+        "confirmed": (b', "voter": 0, "confirmed_by": 1', b""),
+    }[change]
+    assert old in text
+    (tmp_path / "changed.gz").write_bytes(gzip.compress(text.replace(old, new, 1)))
+    with pytest.raises(BadExport):
+        read_export(tmp_path / "changed.gz")
+
+
+def test_the_honest_promise_is_read(tmp_path: Path) -> None:
+    (tmp_path / "honest.gz").write_bytes(malicious_exports.packed(malicious_exports.promising()))
+    promise = read_export(tmp_path / "honest.gz").promise
+    assert promise == Promise(0.5, frozenset([0, 1, 2]), {0: (0, 1), 1: (2, 0), 2: None})
+
+
+# -- ledgers ----------------------------------------------------------------------------------
+
+
+def test_an_export_says_who_confirmed_what_and_not_who_they_are(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = promised_campaign(ledger)
+    token = campaign.new_token(Role.WORKER)
+    ledger.enrol("stranger", "their-host", "1", token=token)
+    campaign.deliver(true_deliveries(campaign.lease("stranger", TASKS, HOUR, token=token)))
+    assert campaign.promise() == BROKEN
+    again = campaign.lease("b", TASKS - 1, HOUR)
+    campaign.deliver(true_deliveries(again))
+    left = min(ALL - {lease.index for lease in again})
+    campaign.judge([Evaluation(TRUE[left], 0.5, "{}")], "operator", "operating", "1")
+    confirmed = {**dict.fromkeys(ALL, (0, 1)), left: None}
+    file = written(tmp_path, campaign.export())
+    assert read_export(file).promise == Promise(1.0, ALL, confirmed)
+    assert exchange.count_of([file])[1].published == COUNT
+    with ledger.database.reading() as connection:
+        digests = set(connection.scalars(select(Voter.token).where(Voter.token != "")))
+        secret_of_draw = connection.scalar(select(models.Campaign.secret))
+    text = gzip.decompress(file.read_bytes()).decode()
+    secrets = [secret_of_draw, campaign.uuid, ledger.uuid, token, *digests, "host-b", "operating"]
+    assert not [secret for secret in secrets if secret in text]
+
+
+def test_a_confirmation_by_who_is_trusted_no_more_is_not_stated(ledger: Ledger) -> None:
+    campaign = promised_campaign(ledger)
+    finish(campaign, "a")
+    finish(campaign, "b")
+    assert campaign.promise() == KEPT
+    with ledger.database.writing() as connection:
+        connection.execute(update(Voter).where(Voter.host == "host-b").values(distrusted=1.0))
+    assert campaign.promise() == BROKEN
+
+
+def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> None:
+    """Into another ledger, and into the same one after `delete`."""
+    campaign = promised_campaign(ledger)
+    lie_once(campaign)
+    export, _ = campaign.trusted_export()
+    file = written(tmp_path, export)
+    with pytest.raises(Unreplicated):
+        exchange.count_of([file])
+    assert exchange.count_of([file], unconfirmed=True)[1].published == COUNT + 1
+    with (
+        Ledger(str(tmp_path / "other.db"), create=True) as other,
+        pytest.raises(Unreplicated, match=f"0 of {TASKS}"),
+    ):
+        exchange.take(other, file)[0].results()
+    campaign.delete(export)
+    again, _ = exchange.take(ledger, file)
+    assert again.recheck_share == 1.0
+    with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
+        again.results()
+    assert again.promise() == BROKEN
+    verdict = [Evaluation(result, 0.5, "{}") for result in TRUE]
+    assert again.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
+    assert result_of(again).published == COUNT
+    assert again.promise() == Promise(1.0, ALL, dict.fromkeys(ALL))
+
+
+def test_confirmations_in_a_file_are_no_votes(ledger: Ledger, tmp_path: Path) -> None:
+    """Whoever forges a file can state them: results wait here, also in a campaign that the file creates."""
+    campaign = take(ledger, tmp_path, export_of(KEPT, lie=3))
+    with pytest.raises(Unreplicated, match=f"0 of {TASKS}"):
+        campaign.results()
+    assert campaign.rechecked_tasks() == list(range(TASKS))
+    with ledger.database.reading() as connection:
+        detail = connection.scalar(select(Event.detail).where(Event.kind == EventKind.IMPORT))
+    assert f"it states: {in_words(KEPT)}, which are no votes here" in str(detail)
+    for worker in "ab":
+        ledger.enrol(worker, f"host-{worker}", "1")
+    finish(campaign, "a")
+    with pytest.raises(ConflictingResults):
+        campaign.results()
+    finish(campaign, "b")
+    finish(campaign, "a")
+    assert campaign.results() == TRUE
+
+
+def test_forged_confirmations_do_not_pass_where_a_share_is_promised(ledger: Ledger, tmp_path: Path) -> None:
+    for share in (0.02, 1.0):
+        campaign = promised_campaign(ledger, share)
+        take(ledger, tmp_path, export_of(replace(KEPT, share=0.5), lie=3))
+        assert campaign.rechecked_tasks() == list(range(TASKS))
+        with pytest.raises(Unreplicated):
+            campaign.results()
+        campaign.delete(campaign.export())
+
+
+@pytest.mark.parametrize("promise", [None, NOTHING, Promise(0.02, frozenset([2]))])
+def test_an_import_keeps_a_larger_share(ledger: Ledger, tmp_path: Path, promise: Promise | None) -> None:
+    campaign = promised_campaign(ledger, 0.5)
+    take(ledger, tmp_path, export_of(promise))
+    assert ledger.campaign(NAME).recheck_share == 0.5
+    with pytest.raises(Unreplicated):
+        campaign.results()
+
+
+def test_an_import_raises_a_smaller_share(ledger: Ledger, tmp_path: Path) -> None:
+    """What is done already is drawn then, and what the file draws, even if it brings nothing new."""
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    assert len(campaign.results()) == TASKS
+    export = replace(campaign.export(), promise=Promise(1e-9, frozenset([4])))
+    assert take(ledger, tmp_path, export).recheck_share == 1e-9
+    assert campaign.rechecked_tasks() == [4]
+    with pytest.raises(Unreplicated, match="0 of 1 drawn"):
+        campaign.results()
+    with ledger.database.reading() as connection:
+        [detail] = connection.scalars(select(Event.detail).where(Event.kind == EventKind.IMPORT))
+    assert detail.startswith(f"0 of {TASKS} results are new here")
+    take(ledger, tmp_path, replace(export, promise=BROKEN))
+    assert campaign.rechecked_tasks() == list(range(TASKS))
+    take(ledger, tmp_path, replace(export, promise=None))
+    assert ledger.campaign(NAME).recheck_share == 1.0
+    finish(campaign, "b")
+    assert campaign.results() == TRUE
+
+
+def test_a_stripped_file_before_the_honest_one_takes_nothing_from_it(ledger: Ledger, tmp_path: Path) -> None:
+    tiny = Promise(1e-9, frozenset([TASKS - 1]))
+    for first, second in itertools.permutations([export_of(None), export_of(tiny)]):
+        take(ledger, tmp_path, first)
+        campaign = take(ledger, tmp_path, second)
+        assert campaign.recheck_share == 1e-9
+        assert TASKS - 1 in campaign.rechecked_tasks()
+        with pytest.raises(Unreplicated):
+            campaign.results()
+        campaign.delete(campaign.export())
+
+
+def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = take(ledger, tmp_path, export_of(None))
+    assert campaign.promise() is None
+    assert campaign.export().to_bytes() == export_of(None).to_bytes()
+    assert result_of(campaign).published == COUNT
+
+
+def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    before = campaign.export()
+    campaign.set_recheck_share(1.0)
+    drawn = campaign.export()
+    finish(campaign, "b")
+    for export in (before, drawn, replace(campaign.export(), promise=None)):
+        with pytest.raises(TransactionUndone, match="nothing is deleted"):
+            campaign.delete(export)
+    campaign.delete(campaign.export())
+    assert ledger.campaigns() == []
+
+
+def test_a_contested_result_needs_no_promise(ledger: Ledger, tmp_path: Path) -> None:
+    """Without a share only what others contradicted is drawn, and a file says who confirmed it."""
+    campaign = new_campaign(ledger)
+    mine, *_ = campaign.lease("a", TASKS, HOUR)
+    campaign.take_back("for b")
+    [again] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == mine.index]
+    campaign.deliver([delivery(again, forged(again.index))])
+    campaign.deliver(true_deliveries([mine]))
+    campaign.take_back("for c")
+    ledger.enrol("c", "host-c", "1")
+    finish(campaign, "c")
+    assert campaign.results() == TRUE
+    export = read_export(written(tmp_path, campaign.export()))
+    assert export.promise == Promise(0.0, frozenset(), {mine.index: (0, 1)})
+
+
+def test_an_imported_share_lists_what_is_done(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    take(ledger, tmp_path, export_of(BROKEN))
+    with ledger.database.reading() as connection:
+        assert all(connection.scalars(select(Result.listed)))
+    assert PLAN.work.size == campaign.replication().drawn

@@ -1,0 +1,192 @@
+"""How many workers a token may have, and which of them are forgotten; on both databases."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+
+from db import Campaign, Ledger
+from db.errors import TooManyWorkers, UnknownWorker
+from db.states import Ending, Role
+from db.store.models import Voter, Worker
+from db.trust import voters as voters_of
+from db.work import pruning
+from db.work.tokens import digest
+from jobs.farm.api import server
+from tests.support.asgi import Client
+from tests.support.campaigns import HOUR, NAME, delivery, forged, new_campaign, true_deliveries
+
+TOKEN = "a token"
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that a test reaches."""
+    monkeypatch.setattr(pruning, "MOST_WORKERS", 20)
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger, workers="")
+
+
+def workers(ledger: Ledger) -> set[str]:
+    with ledger.database.reading() as connection:
+        return set(connection.scalars(select(Worker.id)))
+
+
+def voters(ledger: Ledger) -> int:
+    with ledger.database.reading() as connection:
+        return connection.scalar(select(func.count()).select_from(Voter)) or 0
+
+
+def pass_time(ledger: Ledger, seconds: float = 2 * HOUR) -> None:
+    """As if all workers had been seen earlier."""
+    with ledger.database.writing() as connection:
+        connection.execute(update(Worker).values(last_seen=Worker.last_seen - seconds))
+
+
+def enrol(ledger: Ledger, *names: str, token: str = TOKEN) -> None:
+    for name in names:
+        ledger.enrol(name, f"host-{name}", "1", token=token)
+
+
+def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
+    many = [f"w{number}" for number in range(20)]
+    enrol(ledger, *many)
+    with pytest.raises(TooManyWorkers, match=r"20 workers .* another token"):
+        enrol(ledger, "one more")
+    enrol(ledger, *many)  # those that are known may repeat it
+    enrol(ledger, "another's", token="another token")
+    enrol(ledger, *(f"direct-{number}" for number in range(30)), token="")
+    ledger.leave("w1", Ending.FINISHED, TOKEN)
+    with pytest.raises(TooManyWorkers):  # otherwise enrolling and leaving would go on for ever
+        enrol(ledger, "one more")
+
+
+def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: Campaign) -> None:
+    """A preempted job that comes back, again and again."""
+    for number in range(30):
+        enrol(ledger, f"w{number}")
+        campaign.release(campaign.lease(f"w{number}", 1, HOUR, token=TOKEN))
+        ledger.leave(f"w{number}", Ending.PREEMPTED, TOKEN)
+    assert len(workers(ledger)) == 30
+
+
+@pytest.mark.parametrize("ended", [None, 1.0], ids=["silent", "ended"])
+def test_ten_thousand_workers_that_one_token_invents(tmp_path: Path, ended: float | None) -> None:
+    """In forty hours, in one transaction: nothing of them is left but those of the last hours."""
+    refused, shown = 0, digest(TOKEN)
+    ledger = Ledger(str(tmp_path / "ledger.db"), create=True)
+    with ledger, ledger.database.writing() as connection:
+        for number in range(10_000):
+            if number % 500 == 0:
+                connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR, ended=ended))
+                for table in (Worker, Voter):
+                    rows = connection.scalar(select(func.count()).select_from(table))
+                    assert rows is not None
+                    assert rows <= 2 * pruning.MOST_WORKERS
+            try:
+                pruning.require_room(connection, shown)
+            except TooManyWorkers:
+                refused += 1
+                continue
+            pruning.prune(connection, pruning.idle(connection, shown))
+            voters_of.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
+    assert refused == 10_000 - 20 * pruning.MOST_WORKERS
+
+
+def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> None:
+    enrol(ledger, "idle", "ended", "working", "worked", "delivered")
+    enrol(ledger, "another's", token="another token")
+    enrol(ledger, "direct", token="")
+    ledger.leave("ended", Ending.FINISHED, TOKEN)
+    campaign.lease("working", 1, 9 * HOUR, token=TOKEN)
+    campaign.release(campaign.lease("worked", 1, HOUR, token=TOKEN))
+    campaign.deliver(true_deliveries(campaign.lease("delivered", 1, HOUR, token=TOKEN)))
+    pass_time(ledger)
+    enrol(ledger, "fresh")
+    left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
+    assert workers(ledger) == left
+    assert voters(ledger) == len(left)
+    with pytest.raises(UnknownWorker):  # and enrols again, as after a restored backup
+        campaign.lease("idle", 1, HOUR, token=TOKEN)
+    enrol(ledger, "idle")
+    assert len(campaign.lease("idle", 1, HOUR, token=TOKEN)) == 1
+
+
+def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "MOST_WORKERS", 1_000)
+    with ledger.database.writing() as connection:
+        for number in range(pruning.MOST_AT_ONCE + 50):
+            voters_of.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
+    pass_time(ledger)
+    for left in (50, 0):
+        enrol(ledger, f"fresh-{left}")
+        assert sum(name.startswith("w") for name in workers(ledger)) == left
+
+
+def test_a_distrusted_voter_is_never_forgotten(ledger: Ledger) -> None:
+    """Otherwise its machine would be trusted again."""
+    enrol(ledger, "liar")
+    with ledger.database.writing() as connection:
+        connection.execute(update(Voter).values(distrusted=1.0))
+    pass_time(ledger)
+    enrol(ledger, "fresh")
+    assert workers(ledger) == {"fresh"}
+    assert voters(ledger) == 2
+
+
+def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -> None:
+    """Though one of its workers is forgotten."""
+    enrol(ledger, "a")
+    ledger.enrol("b", "host-a", "2", token=TOKEN)  # the same voter
+    [lease] = campaign.lease("a", 1, HOUR, token=TOKEN)
+    campaign.deliver([delivery(lease, forged(lease.index))])
+    pass_time(ledger)
+    enrol(ledger, "fresh")
+    assert workers(ledger) == {"a", "fresh"}
+    assert voters(ledger) == 2
+
+
+def test_who_enrols_keeps_its_voter_while_others_are_forgotten(ledger: Ledger) -> None:
+    """All on one host, whose voter has no worker again and again."""
+
+    def enrol_many(thread: int) -> None:
+        for number in range(25):
+            name = f"{thread}-{number}"
+            ledger.enrol(name, "host", "1", token=TOKEN)
+            with ledger.database.writing() as connection:
+                connection.execute(update(Worker).where(Worker.id == name).values(last_seen=1.0))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(enrol_many, range(4))) == [None] * 4
+    with ledger.database.reading() as connection:
+        known = set(connection.scalars(select(Voter.id)))
+        assert set(connection.scalars(select(Worker.voter_id))) <= known
+    assert len(workers(ledger)) < 10
+
+
+@pytest.fixture
+def client(ledger: Ledger, campaign: Campaign) -> Iterator[Client]:
+    made = Client(server.application(ledger, [NAME]))
+    yield made
+    made.close()
+
+
+def test_a_server_says_so_and_when_to_ask_again(ledger: Ledger, campaign: Campaign, client: Client) -> None:
+    headers = {"Authorization": f"Bearer {campaign.new_token(Role.WORKER)}"}
+    fixed = {"host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
+    more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
+    for place in range(21):
+        document = {"worker": str(uuid.uuid4()), **fixed, **more}
+        answer = client.post(f"/campaigns/{NAME}/workers", json=document, headers=headers)
+        assert answer.status_code == (200 if place < 20 else 429)
+    assert "this token has 20 workers" in answer.json()["error"]
+    assert float(answer.headers["retry-after"]) > 0
+    assert len(workers(ledger)) == 20

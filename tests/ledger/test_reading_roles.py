@@ -1,0 +1,121 @@
+"""A role of Postgres that may read all but secrets, as the documentation grants it; and the same on SQLite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sqlalchemy import Connection, make_url, text
+
+from db import Ledger
+from db.look.sql import QUESTIONS
+from db.states import Role
+from db.store.rights import HIDDEN, granted
+from docs.scripts import ledger_dictionary
+from tests.support.command_line import Run
+from tests.support.databases import fresh_database
+
+NAME, WAITING = "eight", "waiting"
+COMMANDS = [
+    ["status"],
+    ["status", NAME, "--json"],
+    ["status", WAITING],
+    ["status", NAME, "--watch"],
+    ["tasks", NAME],
+    ["result", NAME],
+    ["result", WAITING, "--unconfirmed"],
+    ["export", NAME, "--out", "out.jsonl.gz"],
+    ["verify", NAME, "--sample", "100%"],
+    ["report", NAME, "--out", "out.html"],
+    ["token", NAME, "--list"],
+    ["run", "langford", "8", "--depth", "4", "--name", NAME],
+    *(["query", question] for question in QUESTIONS),
+    ["query", "--sql", "SELECT count(*), min(name) FROM campaign"],
+    ["query", "--sql", "SELECT id, role, label FROM token"],
+]
+SECRETS = [
+    "SELECT secret FROM campaign",
+    "SELECT * FROM campaign",
+    "TABLE token",
+    "SELECT name FROM campaign WHERE secret > 'a'",
+    "SELECT name FROM campaign ORDER BY secret",
+    "SELECT c FROM campaign AS c",
+    "SELECT row_to_json(c) FROM campaign AS c",
+    "SELECT max(digest) FROM token",
+    "SELECT nonce FROM attempt",
+    "SELECT task_index FROM task JOIN attempt USING (task_index) WHERE nonce IS NULL",
+    "SELECT query_to_xml('SELECT secret FROM campaign', true, true, '')",
+    "SELECT most_common_vals FROM pg_stats WHERE attname = 'secret' AND tablename = 'no'",
+]
+
+
+def used(address: str, langford: Run) -> set[str]:
+    """Use a ledger for a while; returns what is secret in it."""
+    assert langford("run", "langford", "8", "--depth", "4", "--name", NAME, "--ledger", address).returncode == 0
+    create = ["create", "langford", "7", "--method", "polyphase", "--depth", "4", "--name", WAITING]
+    assert langford(*create, "--replicate", "1", "--ledger", address).returncode == 0
+    assert langford("run", WAITING, "--ledger", address).returncode == 3
+    with Ledger(address) as ledger:
+        ledger.campaign(NAME).new_token(Role.READER)
+        with ledger.database.reading() as connection:
+            return {value for place in sorted(HIDDEN) for value in hidden(connection, *place)}
+
+
+def hidden(connection: Connection, table: str, column: str) -> list[str]:
+    """All that stands in a column."""
+    values = list(connection.scalars(text(f"SELECT {column} FROM {table}")))
+    assert values
+    return values
+
+
+def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -> None:
+    address = fresh_database("postgres", tmp_path)
+    secrets = used(address, langford)
+    url = make_url(address)
+    role = f"reader_{str(url.database)[-12:]}"
+    with Ledger(address) as ledger, ledger.database.writing() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        for statement in granted(role):
+            connection.exec_driver_sql(statement)
+    reading = url.set(username=role, password=None).render_as_string(hide_password=False)
+    for command in COMMANDS:
+        done = langford(*command, "--ledger", reading)
+        assert done.returncode == 0, (command, done.stderr)
+        assert not [secret for secret in secrets if secret in done.stdout + done.stderr], command
+    for file in ("out.html", "out.jsonl.gz"):
+        assert not [secret for secret in secrets if secret.encode() in (tmp_path / file).read_bytes()]
+    for question in SECRETS:
+        asked = langford("query", "--format", "csv", "--sql", question, "--ledger", reading)
+        assert asked.returncode == 2 or "pg_stats" in question, (question, asked.stdout)
+        assert "Traceback" not in asked.stderr
+        assert not [secret for secret in secrets if secret in asked.stdout + asked.stderr], question
+    for command in (["cancel", NAME], ["retry", NAME], ["token", NAME], ["recheck", NAME, "--all"]):
+        refused = langford(*command, "--ledger", reading)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1), refused.stderr
+        assert "may only be read here" in refused.stderr
+    copied = langford("ledger", "copy", reading, "copy.db")
+    assert (copied.returncode, len(copied.stderr.splitlines())) == (2, 1), copied.stderr
+    with Ledger(address) as ledger, ledger.database.writing() as connection:
+        connection.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_on_sqlite_these_columns_are_null(langford: Run, tmp_path: Path) -> None:
+    address = str(tmp_path / "langford.db")
+    secrets = used(address, langford)
+    for table, column in sorted(HIDDEN):
+        for question in (f"SELECT * FROM {table}", f'SELECT "{column.upper()}" AS {column} FROM main.{table} AS t'):
+            asked = langford("query", "--json", "--sql", question)
+            rows = json.loads(asked.stdout)
+            assert rows
+            assert all(row[column] is None for row in rows)
+            assert not [secret for secret in secrets if secret in asked.stdout]
+    sorted_by = langford("query", "--format", "csv", "--sql", "SELECT name FROM campaign WHERE secret > 'a'")
+    assert sorted_by.stdout == "name\n"
+    # Questions of the same process after it, and other commands, work as before.
+    assert langford("verify", NAME, "--waiting").returncode in (0, 3)
+
+
+def test_the_page_says_what_is_granted() -> None:
+    page = " ".join(ledger_dictionary.PAGE.read_text().split())
+    for statement in granted("reader"):
+        assert statement in page

@@ -1,0 +1,88 @@
+"""Many who look at one overview: the ledger is asked seldom, and nobody waits for long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from db.look.overview import Overview, Watch, shared
+from tests.ledger.test_overview_documents import OVERVIEW
+
+
+class Slow:
+    """Overviews that take long; each has another time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.asked, self.at_once, self.most = seconds, 0, 0, 0
+        self._lock = threading.Lock()
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def __call__(self) -> Overview:
+        with self._lock:
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        time.sleep(self.seconds)
+        self.may_go_on.wait(60)
+        with self._lock:
+            self.asked += 1
+            self.at_once -= 1
+            return replace(OVERVIEW, now=float(self.asked))
+
+
+def test_one_asks_for_all() -> None:
+    slow = Slow(0.3)
+    watched = Watch(slow)
+    with ThreadPoolExecutor(20) as threads:
+        looks = list(threads.map(lambda _: watched.overview().now, range(20)))
+    assert (looks, slow.asked) == ([1.0] * 20, 1)
+
+
+def test_it_is_asked_seldom_and_the_more_seldom_the_longer_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "FRESH_SECONDS", 0.2)
+    for seconds, pause in ((0.0, 0.2), (0.05, 1.0)):
+        slow = Slow(seconds)
+        watched = Watch(slow)
+        start, answers = time.monotonic(), []
+        while slow.asked < 3:
+            answers.append(watched.overview().now)
+            time.sleep(0.005)
+        assert time.monotonic() - start > 2 * (seconds + pause)
+        assert answers == sorted(answers)
+
+
+def test_nobody_waits_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(shared, "SHARE", 1e9)
+    slow = Slow(0.0)
+    watched = Watch(slow)
+    watched.overview()
+    slow.may_go_on.clear()
+    asking = threading.Thread(target=watched.overview)
+    asking.start()
+    while not slow.at_once:
+        time.sleep(0.001)
+    assert watched.overview().now == 1.0  # who waited for the other would get its answer
+    slow.may_go_on.set()
+    asking.join()
+    assert (watched.overview().now, slow.most) == (3.0, 1)
+
+
+def test_an_error_is_told_and_not_kept() -> None:
+    answers = iter([OVERVIEW])
+
+    def ask() -> Overview:
+        if not failed:
+            failed.append(1)
+            raise OSError("once")
+        return next(answers)
+
+    failed: list[int] = []
+    watched = Watch(ask)
+    with pytest.raises(OSError, match="once"):
+        watched.overview()
+    assert watched.overview() is OVERVIEW

@@ -1,0 +1,325 @@
+"""Questions to a ledger: those with a name, with their filters, and SQL of people, which can change nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from db import Database, Ledger
+from db.errors import NoSuchCampaign
+from db.look.sql import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
+from db.store.models import Attempt, Base, Result
+from tests.support.campaigns import (
+    COUNT,
+    HOUR,
+    NAME,
+    PLAN,
+    TASKS,
+    deliver,
+    forged,
+    new_campaign,
+    true_deliveries,
+    write_used_ledger,
+)
+from tests.support.databases import fresh_database
+
+ALL = Filters()
+KINDS = ["sqlite", "postgres", "pgbouncer"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A ledger with a row in every table, in each kind of database; questions change nothing of it."""
+    where = fresh_database(request.param, tmp_path_factory.mktemp("asked"))
+    write_used_ledger(where)
+    with Database(where) as opened:
+        yield opened
+
+
+@pytest.fixture(params=KINDS)
+def finished(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """Such a ledger whose campaign is done."""
+    where = fresh_database(request.param, tmp_path)
+    write_used_ledger(where)
+    with Ledger(where) as ledger:
+        campaign = ledger.campaign(NAME)
+        ledger.enrol("c", "host-c", "1")
+        while leases := campaign.lease("c", TASKS, HOUR):
+            campaign.deliver(true_deliveries(leases))
+        yield ledger.database
+
+
+def asked(database: Database, sql: str, seconds: float = 30.0) -> list[tuple[object, ...]]:
+    with ask_sql(database, sql, seconds) as answer:
+        return list(answer.rows)
+
+
+def contents(database: Database) -> list[object]:
+    """Every row of every table."""
+    with database.reading() as connection:
+        return [sorted(map(repr, connection.execute(select(table)))) for table in Base.metadata.sorted_tables]
+
+
+# -- questions of people ----------------------------------------------------------------------
+
+
+def test_a_question_is_answered_with_the_names_of_its_columns(database: Database) -> None:
+    with ask_sql(
+        database, "SELECT name, tasks AS number FROM campaign WHERE name LIKE '%eve%' -- a remark"
+    ) as answer:
+        assert answer.columns == ("name", "number")
+        assert list(answer.rows) == [(NAME, TASKS)]
+    assert asked(database, "WITH t AS (SELECT 1 AS one) SELECT one FROM t;") == [(1,)]
+    assert asked(database, "VALUES (1, 'a'), (2, NULL)") == [(1, "a"), (2, None)]
+    assert len(asked(database, "SELECT * FROM task_overview")) == TASKS
+
+
+WRITES = [
+    "INSERT INTO event (campaign_id, at, kind, detail) VALUES (1, 0, 'created', '')",
+    "UPDATE task SET state = 'done'",
+    "DELETE FROM result",
+    "DROP TABLE witness",
+    "DROP VIEW task_overview",
+    "CREATE TABLE other (x INTEGER)",
+    "CREATE TEMPORARY TABLE other (x INTEGER)",
+    "CREATE TEMP TABLE other AS SELECT * FROM result",
+    "ALTER TABLE task ADD COLUMN x INTEGER",
+    "CREATE INDEX other ON task (work)",
+    "VACUUM",
+    "ANALYZE",
+    "REINDEX",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "SAVEPOINT x",
+    "DELETE FROM result RETURNING task_index",
+    "INSERT INTO event (campaign_id, at, kind, detail) VALUES (1, 0, 'created', '') RETURNING id",
+    "EXPLAIN ANALYZE DELETE FROM result",
+    "SELECT 1; DELETE FROM result",
+    "SELECT 1; COMMIT; DELETE FROM result; BEGIN",
+    "; DELETE FROM result",
+    "/* SELECT 1 */ DELETE FROM result",
+    "",
+    ";",
+    "nonsense",
+]
+ONLY_SQLITE = [
+    "ATTACH DATABASE '{folder}/other.db' AS other",
+    "ATTACH ':memory:' AS other",
+    "DETACH main",
+    "VACUUM INTO '{folder}/other.db'",
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA query_only = OFF",
+    "PRAGMA writable_schema = ON",
+    "PRAGMA user_version = 7",
+    "SELECT * FROM pragma_user_version",
+    "SELECT load_extension('{folder}/other.so')",
+    "SELECT writefile('{folder}/other.db', 'x')",
+    "WITH x AS (SELECT 1) DELETE FROM result",
+    "REPLACE INTO ledger VALUES ('x', 0)",
+]
+ONLY_POSTGRES = [
+    "COPY result TO '{folder}/other.csv'",
+    "COPY (SELECT 1) TO PROGRAM 'touch {folder}/other.csv'",
+    "COPY result TO STDOUT",
+    "TRUNCATE witness",
+    "WITH gone AS (DELETE FROM result RETURNING *) SELECT * FROM gone",
+    "SELECT * INTO other FROM result",
+    "SELECT * FROM task FOR UPDATE",
+    "LOCK TABLE task",
+    "SET statement_timeout = 0",
+    "SET TRANSACTION READ WRITE",
+    "RESET ROLE",
+    "DO $$ BEGIN DELETE FROM result; END $$",
+    "CALL nothing()",
+    "NOTIFY other",
+    "LISTEN other",
+    "PREPARE p AS DELETE FROM result",
+    "SELECT set_config('transaction_read_only', 'off', false)",
+    "SELECT pg_catalog.set_config('statement_timeout', '0', false)",
+    "SELECT \"set_config\"('role', 'postgres', false)",
+    "SELECT U&\"set\\005fconfig\"('role', 'postgres', false)",
+    "SELECT setval('task_id_seq', 1)",
+    "SELECT nextval('event_id_seq')",
+    "SELECT pg_sleep(0)",
+    "SELECT PG_TERMINATE_BACKEND(0)",
+    "SELECT pg_cancel_backend(0)",
+    "SELECT pg_advisory_lock(1)",
+    "SELECT pg_reload_conf()",
+    "SELECT pg_notify('other', 'x')",
+    "SELECT pg_read_file('/etc/hostname')",
+    "SELECT lo_create(7)",
+    "SELECT lo_from_bytea(0, 'x')",
+    "SELECT query_to_xml('DELETE FROM result', true, true, '')",
+    "SELECT * FROM (VALUES (1)) AS x WHERE EXISTS (SELECT pg_switch_wal())",
+]
+
+
+@pytest.mark.parametrize("sql", WRITES)
+def test_nothing_is_changed(database: Database, tmp_path: Path, sql: str) -> None:
+    require_refused(database, tmp_path, sql)
+
+
+@pytest.mark.parametrize("sql", ONLY_SQLITE)
+def test_nothing_is_changed_in_sqlite(tmp_path: Path, sql: str) -> None:
+    where = fresh_database("sqlite", tmp_path)
+    write_used_ledger(where)
+    with Database(where) as database:
+        require_refused(database, tmp_path, sql)
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A ledger in Postgres, whose role may do everything."""
+    where = fresh_database("postgres", tmp_path_factory.mktemp("postgres"))
+    write_used_ledger(where)
+    with Database(where) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("sql", ONLY_POSTGRES)
+def test_nothing_is_changed_in_postgres(postgres: Database, tmp_path: Path, sql: str) -> None:
+    require_refused(postgres, tmp_path, sql)
+
+
+def require_refused(database: Database, folder: Path, sql: str) -> None:
+    before, files = contents(database), sorted(folder.iterdir())
+    with pytest.raises(BadQuery):
+        asked(database, sql.format(folder=folder))
+    assert contents(database) == before
+    assert sorted(folder.iterdir()) == files
+    # The connection that was used for it is as it was.
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE ledger SET created = created")
+
+
+def test_a_function_of_somebody_else_is_refused(postgres: Database) -> None:
+    with postgres.writing() as connection:
+        connection.exec_driver_sql("CREATE FUNCTION \"Odd name\"() RETURNS int LANGUAGE sql AS 'SELECT 7'")
+        connection.exec_driver_sql("CREATE FUNCTION plain_name() RETURNS int LANGUAGE sql AS 'SELECT 7'")
+    for called in ('"Odd name"()', "Plain_Name()", '"plain_name"()'):
+        with pytest.raises(BadQuery, match="may change something"):
+            asked(postgres, f"SELECT {called}")
+    assert asked(postgres, "SELECT random() < 2, length(gen_random_uuid()::text)") == [(True, 36)]
+
+
+def test_a_question_has_its_time(database: Database) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    start = time.monotonic()
+    with pytest.raises(QueryTooSlow, match="--seconds"):
+        asked(database, endless, seconds=0.4)
+    assert time.monotonic() - start < 20
+    assert asked(database, "SELECT 1") == [(1,)]
+
+
+def test_the_reading_of_rows_takes_its_time_too(database: Database) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    with pytest.raises(QueryTooSlow):
+        for _ in asked(database, endless, seconds=0.4):
+            pass
+
+
+def test_a_value_may_not_fill_the_memory(tmp_path: Path) -> None:
+    where = fresh_database("sqlite", tmp_path)
+    write_used_ledger(where)
+    with Database(where) as database, pytest.raises(BadQuery, match="too big"):
+        asked(database, "SELECT length(zeroblob(500000000))")
+
+
+def test_the_sum_of_partial_results_keeps_every_digit(finished: Database) -> None:
+    exact = "exact_sum(value)" if finished.engine.dialect.name == "sqlite" else "sum(value::numeric)"
+    [(total,)] = asked(finished, f"SELECT {exact} FROM result")
+    assert int(str(total)) == PLAN.multiplier * 2 * COUNT
+    assert asked(finished, f"SELECT {exact} FROM result WHERE value = 'none'") == [(None,)]
+
+
+# -- questions with a name --------------------------------------------------------------------
+
+
+def rows_of(database: Database, name: str, filters: Filters = ALL) -> list[dict[str, object]]:
+    with ask(database, QUESTIONS[name], filters) as answer:
+        assert answer.columns == QUESTIONS[name].columns
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_question_is_answered_with_all_filters_that_apply(database: Database, name: str) -> None:
+    question = QUESTIONS[name]
+    everything = rows_of(database, name)
+    with pytest.raises(NoSuchCampaign, match=f"no campaign 'nobody' in .*; it has {NAME}"):
+        rows_of(database, name, Filters(campaign="nobody"))
+    assert rows_of(database, name, Filters(limit=0)) == []
+    for applies, filters in (
+        (question.workers, Filters(worker="nobody")),
+        (question.since is not None, Filters(since=time.time() + HOUR)),
+        (question.state is not None, Filters(state="nonsense")),
+    ):
+        if applies:
+            assert rows_of(database, name, filters) == []
+        else:
+            with pytest.raises(BadQuery, match="leave it out"):
+                rows_of(database, name, filters)
+    if question.since is not None:
+        timed = [row for row in everything if row[question.since] is not None]
+        assert sorted(map(repr, rows_of(database, name, Filters(since=time.time() - HOUR)))) == sorted(
+            map(repr, timed)
+        )
+
+
+def test_the_filters_choose(database: Database) -> None:
+    done = rows_of(database, "task_overview", Filters(state="done"))
+    assert {row["state"] for row in done} == {"done"}
+    by_host, by_start = (rows_of(database, "worker_overview", Filters(worker=w)) for w in ("host-b", "b"))
+    assert [row["worker"] for row in by_host] == ["b"]
+    assert by_start == by_host
+    assert len(rows_of(database, "worker_overview")) == 2
+    [preempted] = rows_of(database, "lost-attempts", Filters(state="preempted"))
+    assert (preempted["note"], preempted["host"]) == ("SIGTERM", "host-a")
+    seconds = [row["seconds"] for row in rows_of(database, "slowest-tasks", Filters(limit=3))]
+    assert seconds == sorted(seconds, key=lambda value: -float(str(value)))
+    assert len(seconds) == 3
+    assert rows_of(database, "events", Filters(state="created"))[0]["campaign"] == NAME
+
+
+def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> None:
+    """Two leases expire; for one of them the result comes all the same."""
+    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        late, lost = campaign.lease("a", 2, HOUR)
+        with ledger.database.writing() as connection:
+            connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
+        campaign.lease("b", 1, HOUR)
+        campaign.deliver(true_deliveries([late]))
+        listed = rows_of(ledger.database, "lost-attempts")
+        hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
+    assert [row["attempt"] for row in listed] == [lost.attempt]
+    assert hosts["host-a"] == (1, 1)
+
+
+def test_devices_without_a_time_have_no_speed(finished: Database) -> None:
+    for seconds, known in ((0.5, True), (1e-320, False), (0.0, False)):
+        with finished.writing() as connection:
+            connection.execute(update(Result).values(seconds=seconds))
+        assert {row["work_per_second"] is not None for row in rows_of(finished, "devices")} == {known}
+
+
+def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:
+    assert rows_of(database, "task_overview", Filters(worker="%")) == []
+    assert rows_of(database, "task_overview", Filters(worker="' OR 1=1 --")) == []
+
+
+def test_disagreements_name_both_values(tmp_path: Path) -> None:
+    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.set_recheck_share(1.0)
+        [lease] = campaign.lease("a", 1, HOUR)
+        deliver(campaign, lease, forged(lease.index))
+        [again] = [one for one in campaign.lease("b", TASKS, HOUR) if one.index == lease.index]
+        campaign.deliver(true_deliveries([again]))
+        [row] = rows_of(ledger.database, "disagreements")
+    assert (row["accepted_host"], row["other_host"], row["doubt"]) == ("host-a", "host-b", "conflict")
+    assert row["accepted_value"] == str(forged(lease.index).value) != row["other_value"]

@@ -1,0 +1,230 @@
+"""What keeps a campaign from its end: dead holders, deadly tasks, clocks; on SQLite and on Postgres."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select, update
+
+from db import Campaign, Ledger
+from db.states import EventKind, Outcome, TaskState
+from db.store.models import Attempt, Event
+from db.work.deaths import PRESENCE_SECONDS
+from db.work.leases import COPY_SECONDS
+from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    made = new_campaign(ledger)
+    for worker in ("one", "two"):
+        ledger.enrol(worker, "host", "1")
+    ledger.enrol("elsewhere", "another-host", "1")
+    ledger.enrol("third", "third-host", "1")
+    return made
+
+
+def dies(campaign: Campaign, worker: str, index: int, reason: str = "killed by SIGSEGV") -> bool | None:
+    """Let the process of a worker die on a task; whether it was set aside, None when the worker does not get it."""
+    leases = {lease.index: lease for lease in campaign.lease(worker, TASKS, HOUR)}
+    deadly = leases.pop(index, None)
+    campaign.release(leases.values())
+    return None if deadly is None else campaign.die(deadly, reason)
+
+
+def reasons(campaign: Campaign) -> list[tuple[int, str]]:
+    with campaign.database.reading() as connection:
+        rows = connection.execute(
+            select(Event.task_index, Event.detail).where(Event.kind == EventKind.SET_ASIDE).order_by(Event.id)
+        )
+        return [tuple(row) for row in rows]
+
+
+# -- tasks that end processes ---------------------------------------------------------------------
+
+
+def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> None:
+    rest = campaign.lease("one", TASKS - 1, HOUR)
+    index = ({*range(TASKS)} - {lease.index for lease in rest}).pop()
+    assert [dies(campaign, "two", index, f"death {k}") for k in (1, 2, 3, 4)] == [False, False, True, None]
+    assert reasons(campaign) == [(index, "3 worker processes died on it, on host (last: death 3)")]
+    assert {task.failures for task in campaign.task_records()} == {0}
+    assert campaign.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
+    assert campaign.reopen() == 1
+    assert dies(campaign, "two", index) is False  # it counts anew
+
+
+def test_a_death_of_the_process_is_no_failure_of_what_it_held_besides(campaign: Campaign) -> None:
+    for _ in range(4):
+        first, *others = campaign.lease("one", TASKS, HOUR)
+        assert campaign.die(first, "killed") is False
+        campaign.release(others, Outcome.PREEMPTED)
+    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+
+
+def test_a_deadly_task_comes_last_where_it_killed(campaign: Campaign) -> None:
+    deadly = campaign.lease("one", 2, HOUR)
+    for lease in deadly:
+        campaign.die(lease, "killed")
+    granted = campaign.lease("two", TASKS, HOUR)
+    assert not {lease.index for lease in deadly} & {lease.index for lease in granted}
+    # One at a time: a process that dies takes what it holds besides with it.
+    assert [len(campaign.lease("one", TASKS, HOUR)) for _ in range(3)] == [1, 1, 0]
+
+
+def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -> None:
+    [third] = campaign.lease("third", 1, HOUR)
+    present, *_ = campaign.lease("elsewhere", TASKS - 2, HOUR)
+    index = ({*range(TASKS)} - {task.index for task in campaign.task_records("leased")}).pop()
+    assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
+    assert dies(campaign, "elsewhere", index, "the last death") is True
+    assert reasons(campaign) == [
+        (index, "4 worker processes died on it, on another-host, host (last: the last death)")
+    ]
+    assert campaign.renew([present, third], HOUR) == {present.attempt, third.attempt}
+
+
+def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campaign) -> None:
+    others = campaign.lease("elsewhere", TASKS - 1, HOUR)
+    index = ({*range(TASKS)} - {lease.index for lease in others}).pop()
+    assert [dies(campaign, "one", index) for _ in range(3)] == [False, False, False]
+    campaign.deliver(true_deliveries(others))
+    assert not campaign.lease("one", TASKS, HOUR)
+    assert not reasons(campaign)  # the other host may come back
+    with campaign.database.writing() as connection:
+        connection.execute(update(Attempt).values(ended=Attempt.ended - PRESENCE_SECONDS))
+    assert not campaign.lease("one", TASKS, HOUR)
+    assert [task for task, _ in reasons(campaign)] == [index]
+
+
+def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
+    lease = campaign.lease("one", 1, HOUR)[0]
+    [other] = campaign.lease("two", 1, HOUR)
+    assert not campaign.die(type(lease)(lease.attempt, other.nonce, lease.index, lease.work), "killed")
+    for _ in range(3):
+        assert not campaign.die(lease, "killed")
+    assert campaign.progress().attempts == {Outcome.DIED: 1, "running": 1}
+
+
+# -- copies at the end ----------------------------------------------------------------------------
+
+
+def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> None:
+    first = campaign.lease("a", 2, HOUR)
+    age(campaign, 10.0)
+    second = campaign.lease("b", TASKS - 2, HOUR)
+    assert not campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)  # too young
+    age(campaign, COPY_SECONDS)
+    assert not campaign.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
+    copies = campaign.lease("elsewhere", TASKS, HOUR, [], copies=3)
+    assert {lease.index for lease in first} < {lease.index for lease in copies}
+    assert len(copies) == 3
+    assert not {lease.index for lease in copies} & {
+        lease.index for lease in campaign.lease("third", 2, HOUR, [], copies=2)
+    }
+    assert campaign.progress().tasks == {TaskState.LEASED: TASKS}
+    assert {lease.attempt for lease in [*first, *second, *copies]} == campaign.renew(
+        [*first, *second, *copies], HOUR
+    )
+
+
+def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> None:
+    held = campaign.lease("a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    copies = {lease.index: lease for lease in campaign.lease("b", TASKS, HOUR, [], copies=TASKS)}
+    assert set(copies) == set(range(TASKS))
+    for lease in held[::2]:
+        assert deliver(campaign, copies[lease.index], TRUE[lease.index]) is None
+    for lease in held[1::2]:
+        assert deliver(campaign, lease, TRUE[lease.index]) is None
+    for lease in held:
+        other = lease if lease in held[::2] else copies[lease.index]
+        assert deliver(campaign, other, TRUE[lease.index]) is EventKind.CONFIRMED
+    progress = campaign.progress()
+    assert (progress.tasks, progress.attempts) == (
+        {TaskState.DONE: TASKS}, {Outcome.DONE: TASKS, Outcome.SUPERSEDED: TASKS}
+    )  # fmt: skip
+    assert campaign.results() == TRUE
+
+
+@pytest.mark.parametrize("who", ["original", "copy"])
+@pytest.mark.parametrize("how", ["release", "fail", "die", "expire"])
+def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Campaign, who: str, how: str) -> None:
+    held = campaign.lease("a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    [copy] = campaign.lease("b", TASKS, HOUR, [], copies=1)
+    original = next(lease for lease in held if lease.index == copy.index)
+    ended, left = (original, copy) if who == "original" else (copy, original)
+    if how == "release":
+        campaign.release([ended])
+    elif how == "fail":
+        assert campaign.fail(ended, "boom") is False
+    elif how == "die":
+        assert campaign.die(ended, "killed") is False
+    else:
+        campaign.renew([ended], -1)
+    assert not campaign.lease("elsewhere", TASKS, HOUR)
+    assert campaign.task_records()[copy.index].state == TaskState.LEASED
+    age(campaign, 2 * COPY_SECONDS)
+    assert copy.index in {lease.index for lease in campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)}
+    assert deliver(campaign, left, TRUE[left.index]) is None
+    assert campaign.progress().tasks == {TaskState.DONE: 1, TaskState.LEASED: TASKS - 1}
+
+
+def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign) -> None:
+    held = campaign.lease("a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    copies = campaign.lease("b", TASKS, HOUR, [], copies=TASKS)
+    campaign.release([*held, *copies])
+    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+
+
+def test_no_worker_copies_its_own_tasks(campaign: Campaign) -> None:
+    campaign.lease("a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    assert not campaign.lease("a", TASKS, HOUR, None, copies=TASKS)
+
+
+# -- clocks ---------------------------------------------------------------------------------------
+
+
+def test_deadlines_of_a_clock_that_was_ahead_are_cut(ledger: Ledger, campaign: Campaign) -> None:
+    held = campaign.lease("a", TASKS, 60.0)
+    campaign.renew(held[:2], 120.0)
+    ahead = 3 * 86_400.0
+    with ledger.database.writing() as connection:
+        connection.execute(
+            update(Attempt).values(granted=Attempt.granted + ahead, deadline=Attempt.deadline + ahead)
+        )
+        now = max(connection.scalars(select(Attempt.granted))) - ahead
+    again = ledger.campaign(campaign.name)
+    assert not again.lease("b", TASKS, HOUR)
+    with ledger.database.reading() as connection:
+        deadlines = list(connection.scalars(select(Attempt.deadline).order_by(Attempt.deadline.desc())))
+    assert len(deadlines) == TASKS
+    assert all(60 <= deadline - now < 90 for deadline in deadlines[2:])
+    assert all(120 <= deadline - now < 150 for deadline in deadlines[:2])
+
+
+def test_deadlines_of_a_clock_that_is_right_stay(ledger: Ledger, campaign: Campaign) -> None:
+    campaign.lease("a", 2, 60.0)
+    campaign.lease("b", 2, 86_400.0)
+    with ledger.database.reading() as connection:
+        before = connection.scalars(select(Attempt.deadline).order_by(Attempt.id)).all()
+    ledger.campaign(campaign.name).lease("third", 0, HOUR)
+    with ledger.database.reading() as connection:
+        assert connection.scalars(select(Attempt.deadline).order_by(Attempt.id)).all() == before
+
+
+# -- what an operator takes back ------------------------------------------------------------------
+
+
+def test_leases_are_taken_back_from_one_worker_or_all(ledger: Ledger, campaign: Campaign) -> None:
+    other = ledger.create_campaign("other", campaign.key, [1.0] * TASKS)
+    [elsewhere] = other.lease("a", 1, HOUR)
+    mine, theirs = campaign.lease("a", 2, HOUR), campaign.lease("b", 2, HOUR)
+    assert campaign.take_back("by hand", "a") == 2
+    assert campaign.renew([*mine, *theirs], HOUR) == {lease.attempt for lease in theirs}
+    assert campaign.take_back("by hand") == 2
+    assert campaign.progress().tasks == {TaskState.READY: TASKS}
+    assert other.renew([elsewhere], HOUR) == {elsewhere.attempt}
+    assert deliver(campaign, mine[0], TRUE[mine[0].index]) is None  # its holder lives

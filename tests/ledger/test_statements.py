@@ -1,0 +1,243 @@
+"""Every statement that the ledger sends to SQLite and to Postgres, against a golden file.
+
+    LANGFORD_GOLDEN=write pytest tests/ledger/test_statements.py
+
+writes the file anew; the difference shows in review what changes in the SQL.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from db import Campaign, Database, Delivery, Export, Ledger, Promise
+from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.leased_tasks import LeasedTasks
+from db.look import events, notices
+from db.look.events import EventReader, LatestEvents
+from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
+from db.store import copying
+from db.store.models import Worker
+from db.work.leases import COPY_SECONDS
+from langford.result import Evaluation
+from tests.support.campaigns import (
+    GOLDEN,
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    age,
+    delivery,
+    forged,
+    true_deliveries,
+    write_used_ledger,
+)
+from tests.support.databases import fresh_database
+from tests.support.earlier_schemas import LAST, UNDONE
+from tests.support.statements import StatementLog, merged, name_of
+
+STATEMENTS = GOLDEN / "ledger.sql"
+NO_STATEMENTS = {"close", "reading", "writing"}
+
+
+def life_of_a_ledger(log: StatementLog, where: str) -> None:
+    """Everything that may happen to a campaign, at least once."""
+    call = log.call
+    ledger = call(Ledger, where, create=True)
+    assert len(call(Ledger.uuid.func, ledger)) == 36
+    campaign = call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
+    call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
+    assert call(ledger.campaign, NAME) == campaign
+    assert call(ledger.campaigns) == [campaign]
+    for worker in "abcd":
+        call(ledger.enrol, worker, f"host-{worker}", "1")
+    life_of_leases(log, campaign)
+    life_of_results(log, campaign)
+    assert len(call(campaign.export).results) == len(call(campaign.results))
+    imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
+    assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
+    assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
+    call(campaign.set_recheck_share, 0.0)
+    assert call(campaign.promise).share == 0
+    promising = replace(imported, promise=Promise(0.5, frozenset([0])))
+    assert call(ledger.take, promising, PLAN, "importer", "host", "2")[0].recheck_share == 0.5
+    call(campaign.set_recheck_share, 1.0)
+    token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
+    assert [record.label for record in call(campaign.tokens)] == ["for tests"]
+    assert call(campaign.revoke_token, 10**6) is False
+    assert call(campaign.role_of, token) is Role.WORKER
+    assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
+    call(ledger.enrol, "idle", "host-a", "1", token=token)
+    age_workers(ledger)
+    call(ledger.enrol, "next", "host-a", "1", token=token)
+    assert call(campaign.revoke_tokens) == 1
+    life_of_notices(log, campaign)
+    call(campaign.progress)
+    call(campaign.standing)
+    assert call(campaign.overview).tasks.total == TASKS
+    call(campaign.task_records)
+    call(campaign.task_records, TaskState.DONE)
+    assert call(campaign.history).tasks == TASKS
+    call(ledger.leave, "a", Ending.FINISHED)
+    assert call(campaign.cancel) == (0, 0)
+    call(campaign.rename, "eleven")
+    exported, left_out = call(campaign.trusted_export)
+    assert left_out == []
+    call(campaign.delete, exported)
+    ledger.close()
+
+
+def age_workers(ledger: Ledger) -> None:
+    """As if nobody had been seen for two hours."""
+    with ledger.database.writing() as connection:
+        connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
+
+
+def life_of_notices(log: StatementLog, campaign: Campaign) -> None:
+    """Events that are read once, and what is told of them: at the second attempt, by one of two."""
+    call, where = log.call, (campaign.database, campaign.campaign_id)
+    reader = call(EventReader, *where, [EventKind.CONFLICT])
+    assert call(EventReader.new, reader) == []
+    latest = call(LatestEvents, *where, [EventKind.CONFLICT])
+    last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
+    told = (*where, "url", NoticeKind.CONFLICT, last)
+    first = call(notices.claim, *told)
+    assert first is not None
+    time.sleep(1.1 * call(notices.not_told, campaign.database, first))
+    second = call(notices.claim, *told)
+    assert second is not None
+    call(notices.told, campaign.database, second)
+    with campaign.database.reading() as connection:
+        assert call(events.between, connection, campaign.campaign_id, EventKind.CONFLICT, 0, last)
+
+
+def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
+    """Leases that are renewed, given back, expire and fail, until a task is set aside and taken up again."""
+    call = log.call
+    call(campaign.lease, "a", 1, -1)  # expires with the next lease
+    call(campaign.lease, "b", 1, HOUR)  # goes back with the next: the answer got lost
+    first, second = call(campaign.lease, "b", 2, HOUR, [])
+    assert call(campaign.renew, [first], HOUR, {first.attempt: 7}) == {first.attempt}
+    call(campaign.lease, "a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    assert len(call(campaign.lease, "c", 1, HOUR, None, copies=1)) == 1
+    assert call(campaign.take_back, "to others", "a") == TASKS - 2
+    assert call(campaign.take_back, "to others") == 3
+    [first, second] = call(campaign.lease, "b", 2, HOUR)
+    assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
+    assert call(campaign.is_worked_at)
+    call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
+    assert call(campaign.release_worker, "b", "gone") == 1
+    for last in (False, False, True):
+        leases = {lease.index: lease for lease in call(campaign.lease, "a", TASKS, HOUR)}
+        assert call(campaign.fail, leases.pop(0), "boom") is last
+        call(campaign.release, leases.values())
+    assert call(campaign.reopen) == 1
+    for worker, last in (("a", False), ("a", False), ("d", True)):
+        deadly = next(lease for lease in call(campaign.lease, worker, TASKS, HOUR) if lease.index == 0)
+        assert call(campaign.die, deadly, "killed") is last
+        call(campaign.take_back, "for the next")
+        if not last:
+            others = call(campaign.lease, "a", TASKS - 1, HOUR)  # what ended a process comes last
+            assert 0 not in {lease.index for lease in others}
+    assert call(campaign.reopen) == 1
+    call(campaign.take_back, "for the next")
+    call(campaign.pace, "cpu")
+
+
+def life_of_results(log: StatementLog, campaign: Campaign) -> None:
+    """Results that count, confirm, are refused and conflict; votes that settle it and cost a worker its trust."""
+    call = log.call
+
+    def hand_in(deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+        return [receipt.event for receipt in call(campaign.deliver, deliveries)]
+
+    call(campaign.set_recheck_share, 1.0)
+    leases = call(campaign.lease, "a", TASKS, HOUR)
+    bad = replace(TRUE[leases[0].index], residue=1)
+    assert hand_in([delivery(leases[0], bad)]) == [EventKind.REFUSED]
+    assert hand_in([replace(delivery(leases[0], bad), nonce="guessed")]) == [EventKind.REFUSED]
+    lies = {lease.index: delivery(lease, forged(lease.index)) for lease in leases[1:3]}
+    assert hand_in(list(lies.values())) == [None, None]
+    assert set(hand_in(true_deliveries(leases[3:]))) == {None}
+    again = call(campaign.lease, "b", TASKS, HOUR)
+    doubted, *others = [lease for lease in again if lease.index in lies]
+    confirmed = [lease for lease in again if lease.index not in lies]
+    hand_in(true_deliveries(confirmed))
+    assert hand_in(true_deliveries([doubted])) == [EventKind.CONFLICT]
+    with pytest.raises(ConflictingResults):
+        call(campaign.results)
+    call(campaign.release, others)
+    third = next(lease for lease in call(campaign.lease, "c", TASKS, HOUR) if lease.index == doubted.index)
+    assert hand_in(true_deliveries([third])) == [EventKind.CONFLICT]
+    with pytest.raises(WorkerDistrusted):
+        call(campaign.lease, "a", 1, HOUR)
+    with pytest.raises(UntrustedResults):
+        call(campaign.results)
+    call(campaign.release_worker, "c", "its tasks go to another")
+    for worker in "bcb":
+        hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
+    call(campaign.results)
+    assert call(campaign.question, [0, 1]) == [0, 1]
+    assert call(campaign.question, None, "host-b", "0f3a") == []
+    assert call(campaign.rechecked_tasks) == [0, 1]
+    verdict = [Evaluation(TRUE[0], 0.125, "{}")]
+    assert call(campaign.judge, verdict, "operator", "host-o", "3") == [0]
+    hand_in(true_deliveries(call(campaign.lease, "b", TASKS, HOUR)))
+    assert call(campaign.replication).drawn == TASKS
+    with pytest.raises(Unreplicated):
+        call(campaign.results)
+    hand_in(true_deliveries(call(campaign.lease, "c", TASKS, HOUR)))
+
+
+def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
+    """What is done to ledgers as a whole."""
+    write_used_ledger(source)
+    log.call(copying.copy, source, target)
+    with Database(target) as database, database.writing() as connection:
+        for statement in UNDONE[LAST]:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{LAST}'")
+    log.call(Database, target, upgrade=True).close()
+
+
+def log_of(kind: str, folder: Path) -> StatementLog:
+    """What all that may happen sends to a database of this kind."""
+    log = StatementLog()
+    places = []
+    for name in ("life", "source", "target"):
+        (folder / kind / name).mkdir(parents=True)
+        places.append(fresh_database(kind, folder / kind / name))
+    with log.listening():
+        life_of_a_ledger(log, places[0])
+        copy_and_upgrade(log, places[1], places[2])
+    return log
+
+
+def test_the_statements(tmp_path: Path) -> None:
+    logs = [log_of(kind, tmp_path) for kind in ("sqlite", "postgres")]
+    text = merged(*logs)
+    if os.environ.get("LANGFORD_GOLDEN") == "write":
+        STATEMENTS.write_text(text)
+    assert text == STATEMENTS.read_text(), (
+        "run LANGFORD_GOLDEN=write pytest tests/ledger/test_statements.py, read the diff"
+    )
+    every = operations(Ledger) + operations(LeasedTasks) + operations(Campaign)
+    assert logs[0].called == logs[1].called >= {name_of(operation) for operation in every}
+
+
+def operations(noun: type) -> list[object]:
+    """The public methods of a class that talk to the database."""
+    return [
+        member
+        for name, member in vars(noun).items()
+        if not name.startswith("_") and name not in NO_STATEMENTS and callable(member)
+    ]

@@ -1,0 +1,1 @@
+"""Tests of the library: problems, methods, kernels; needs no ledger."""

@@ -1,0 +1,170 @@
+"""Explicit arrangements, drawings and estimates."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from langford import drawing, explicit
+from langford.cli.explore.draw import draw
+from langford.errors import BadSeed, LangfordError, TooExpensive
+from langford.estimation import BadWalks, estimate
+from langford.problem import Problem
+from langford.reference import PUBLISHED
+from tests.support import brute_force
+from tests.support.problems import SMALL_SETS
+
+
+@given(SMALL_SETS)
+def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
+    found = list(explicit.iterate(problem))
+    assert all(explicit.is_valid(problem, each) for each in found)
+    assert len(set(found)) == len(found)
+    assert len(found) == problem.published(brute_force.arrangements(problem))
+    if problem.mirrored:
+        assert not {each[::-1] for each in found} & set(found) - {each for each in found if each == each[::-1]}
+
+
+def test_langford_seven_has_26() -> None:
+    assert sum(1 for _ in explicit.iterate(Problem.langford(7))) == 26
+    assert next(explicit.iterate(Problem.langford(3))) == (2, 3, 1, 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (3, 1, 2, 1, 3),
+        (3, 1, 2, 1, 3, 3),
+        (2, 3, 1, 2, 3, 1),
+        (3, 1, 2, 1, 3, 0),
+        (4, 1, 2, 1, 4, 2),
+    ],
+)
+def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
+    assert explicit.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))
+    assert not explicit.is_valid(Problem.langford(3), wrong)
+
+
+def test_samples_are_uniform() -> None:
+    problem = Problem.langford(7)
+    drawn = Counter(explicit.sample(problem, 5200, seed=5))
+    assert len(drawn) == 52  # both mirror images of the 26
+    assert sum((times - 100) ** 2 / 100 for times in drawn.values()) < 98  # χ², 51 degrees, 0.9999
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem.langford(28),
+        Problem.langford(32),
+        Problem.skolem(20),
+        Problem.hooked_skolem(18),
+        Problem.langford(9, 3),
+    ],
+    ids=lambda problem: problem.name,
+)
+def test_samples_are_valid_and_reproducible(problem: Problem) -> None:
+    first = list(explicit.sample(problem, 2, seed=1))
+    assert all(explicit.is_valid(problem, each) for each in first)
+    assert first == list(explicit.sample(problem, 2, seed=1))
+
+
+def test_nothing_to_draw() -> None:
+    with pytest.raises(TooExpensive, match="no arrangement to draw"):
+        next(explicit.sample(Problem.langford(5), 1))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_terminal_drawing_has_one_cube_per_place(seed: int) -> None:
+    problem = Problem.hooked_skolem(7)
+    arrangement = next(explicit.sample(problem, 1, seed))
+    lines = drawing.text(arrangement).plain.splitlines()
+    assert lines[-1].split() == [str(name) if name else "·" for name in arrangement]
+    above = "".join(lines[:-1])
+    assert above.count("┌") == above.count("┐") == problem.n
+
+
+@pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_pictures_are_written(tmp_path: Path, ending: str, start: bytes) -> None:
+    file = tmp_path / f"picture{ending}"
+    drawing.save((2, 3, 1, 2, 1, 3), file)
+    assert file.read_bytes().startswith(start)
+
+
+def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file = tmp_path / "picture.svg"
+    file.write_text("an earlier picture")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"picture\.svg"):
+        drawing.save((2, 3, 1, 2, 1, 3), file)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(file.name, "an earlier picture")]
+
+
+def test_unknown_picture_formats_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(drawing.CannotDraw, match=r"\.svg"):
+        drawing.save((2, 3, 1, 2, 1, 3), tmp_path / "picture.gif")
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        ("picture.gif", "end the file name in .svg, .png or .pdf"),
+        ("ledger.svg", "is a database"),
+        ("no/such/picture.svg", "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, says: str
+) -> None:
+    """It may take hours."""
+    (tmp_path / "ledger.svg").write_bytes(b"SQLite format 3\0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(explicit, "sample", lambda *arguments: pytest.fail("it searches"))
+    with pytest.raises((LangfordError, OSError), match=says):
+        draw.main(["7", "--out", out], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("variant", "copies", "n"),
+    [
+        ("langford", 2, 12),
+        ("langford", 2, 20),
+        ("skolem", 2, 17),
+        ("hooked-skolem", 2, 14),
+        ("langford", 3, 17),
+    ],
+)
+def test_estimates_hold_the_true_value(variant: str, copies: int, n: int) -> None:
+    found = estimate(Problem.named(variant, n, copies), 200_000)
+    true = PUBLISHED[variant, copies][n]
+    assert abs(found.value - true) < 4 * found.standard_error < true
+
+
+@pytest.mark.parametrize("walks", [0, -1, 1.5, None, 10**20])
+def test_estimates_from_no_number_of_walks_are_refused(walks: int) -> None:
+    with pytest.raises(BadWalks, match="walks"):
+        estimate(Problem.langford(8), walks)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1"])
+def test_estimates_with_no_seed_are_refused(seed: int) -> None:
+    with pytest.raises(BadSeed, match="seed"):
+        estimate(Problem.langford(8), 100, seed)
+
+
+def test_estimates_are_reproducible_and_zero_where_none_exists() -> None:
+    assert estimate(Problem.langford(15), 1000, seed=3) == estimate(Problem.langford(15), 1000, seed=3)
+    assert estimate(Problem.langford(15), 1000, seed=3) != estimate(Problem.langford(15), 1000, seed=4)
+    for empty in (Problem.langford(1), Problem.langford(2), Problem.langford(9)):
+        assert estimate(empty, 1000).value == 0
+    assert estimate(Problem.skolem(1), 100).value == 1

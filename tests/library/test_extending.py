@@ -1,0 +1,189 @@
+"""What docs/extending.md says, done: each addition in one place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import langford
+from db import Ledger
+from jobs.run.identity import Identity
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run, result
+from jobs.run.sources import LedgerTasks
+from langford.counting import count_tasks
+from langford.devices import CPU
+from langford.errors import BadProblem, MethodDoesNotApply
+from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+from langford.problem import Problem
+from langford.variants import VARIANTS, Variant
+from slurm import QueueKeeper
+from tests.extensions.exact_godfrey import ExactGodfrey
+from tests.extensions.inclusion import MOST_PLACES, Inclusion
+from tests.extensions.local_queue import LocalQueue, local_script
+from tests.support import brute_force
+from tests.support.command_line import COMMAND
+from tests.support.command_line import Run as CommandLine
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text()
+
+
+def true_count(problem: Problem) -> int:
+    """The published count, by brute force."""
+    return problem.published(brute_force.arrangements(problem))
+
+
+# -- a method ---------------------------------------------------------------------------------
+
+METHOD_PROBLEMS = [
+    Problem.langford(3),
+    Problem.langford(5),
+    Problem.langford(7),
+    Problem.skolem(4),
+    Problem.skolem(4, copies=3),
+    Problem.hooked_skolem(6),
+    Problem.from_differences((1, 3, 5)),
+]
+
+
+@pytest.fixture
+def inclusion(monkeypatch: pytest.MonkeyPatch) -> Inclusion:
+    """The method, registered as the page says, in this process."""
+    method = Inclusion()
+    monkeypatch.setitem(METHODS, method.name, method)
+    return method
+
+
+@pytest.mark.parametrize("problem", METHOD_PROBLEMS, ids=lambda problem: problem.name)
+def test_a_method_of_ones_own_counts(inclusion: Inclusion, problem: Problem) -> None:
+    assert langford.count(problem, method="inclusion") == true_count(problem)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 7])
+def test_a_method_of_ones_own_splits_at_any_depth(inclusion: Inclusion, depth: int) -> None:
+    plan = langford.plan(4, method="inclusion", depth=depth)
+    count = langford.merge(plan, map(plan.evaluate, plan.tasks))
+    assert (count.published, count.tasks) == (true_count(plan.problem), 2**depth)
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(4), Problem.langford(5)], ids=lambda problem: problem.name)
+def test_a_method_of_ones_own_works_off_a_campaign(inclusion: Inclusion, tmp_path: Path, problem: Problem) -> None:
+    key = PlanKey(problem, "inclusion", 6)
+    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+        campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+        report = Run(LedgerTasks(ledger, campaign, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
+        assert (report.tasks_here, report.stopped, report.set_aside) == (2**6, None, 0)
+        assert ledger.campaign(f"langford-{problem.n}-inclusion-6").key == key
+        assert result(campaign).published == true_count(problem)
+
+
+def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> None:
+    with pytest.raises(MethodDoesNotApply, match="inclusion has no kernel for cuda, only for cpu: choose another"):
+        langford.count(4, method="inclusion", device="cuda:0")
+
+
+def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
+    with pytest.raises(MethodDoesNotApply, match=f"sets of up to {MOST_PLACES} places, not 26"):
+        langford.count(13, method="inclusion")
+
+
+# -- a variant --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sparse(monkeypatch: pytest.MonkeyPatch) -> Variant:
+    """A variant, registered as the page says, in this process."""
+    variant = Variant("sparse", "Sparse", 3)
+    monkeypatch.setitem(VARIANTS, variant.name, variant)
+    return variant
+
+
+@pytest.mark.parametrize("n", [4, 5, 8])
+def test_a_variant_of_ones_own_is_counted_by_every_method(sparse: Variant, n: int) -> None:
+    problem = Problem.named("sparse", n)
+    assert problem.differences == tuple(range(3, n + 3))
+    expected = true_count(problem)
+    assert bool(expected) == (n > 4)
+    applying = [name for name, method in METHODS.items() if method.refusal(problem) is None]
+    assert applying == ["polyphase", "shifted", "godfrey", "miller", "regular"]
+    assert {name: langford.count(problem, method=name) for name in applying} == dict.fromkeys(applying, expected)
+    assert len(list(langford.arrangements(problem))) == expected
+
+
+def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
+    for problem in (Problem.named("sparse", 5), Problem.named("sparse", 9, copies=3)):
+        assert Problem.parse(problem.name) == problem
+    assert (problem.name, str(problem), problem.oeis) == ("sparse-9-x3", "Sparse(3,9)", None)
+    with pytest.raises(BadProblem, match=r"choose one of .*, sparse$"):
+        Problem.named("dense", 5)
+
+
+# -- a kernel ---------------------------------------------------------------------------------
+
+
+def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    godfrey = METHODS["godfrey"]
+    monkeypatch.setitem(godfrey.evaluators, "cpu", "tests.extensions.exact_godfrey:ExactGodfrey")
+    for problem, depth in ((Problem.skolem(5), 4), (Problem.hooked_skolem(3), 2), (Problem.langford(4), 0)):
+        plan = godfrey.plan(problem, depth)
+        assert isinstance(plan.evaluator(), ExactGodfrey)
+        numba = GodfreyOnCpu.on(plan, CPU)
+        assert [plan.evaluate(task) for task in plan.tasks] == [numba.evaluate(task) for task in plan.tasks]
+        count, _ = count_tasks(plan, [CPU])
+        assert count.published == true_count(problem)
+
+
+# -- a queue system ---------------------------------------------------------------------------
+
+
+def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, tmp_path: Path) -> None:
+    key = PlanKey(Problem.langford(12), "polyphase", 8)
+    assert langford("create", "langford", "12", "--depth", "8").returncode == 0
+    ledger = Ledger(str(tmp_path / "langford.db"))
+    campaign = ledger.campaign(key.name)
+    options = ["--depth", "8", "--workers", "1", "--ledger", str(tmp_path / "langford.db")]
+    command = [*COMMAND, "run", "langford", "12", *options]
+    queue, remarks = LocalQueue(tmp_path, slots=2), list[str]()
+    keeper = QueueKeeper(
+        queue,
+        key.name,
+        lambda elements: local_script(elements, command),
+        campaign.standing,
+        most=5,
+        seconds=0.5,
+        say=remarks.append,
+    )
+    try:
+        assert keeper.run() is None
+    finally:
+        queue.end()
+    logs = "".join(file.read_text() for file in tmp_path.glob("*.log"))
+    assert queue.most_at_once == 2
+    assert "0 elements present, 3 more submitted as job 1" in remarks[0], (remarks, logs)
+    assert "3 elements present, 2 more submitted as job 2" in remarks[1], (remarks, logs)
+    assert not [element for element in queue.elements(key.name) if element.state == "waiting"]
+    outcome = json.loads(langford("result", key.name, "--json").stdout)
+    assert (outcome["count"], outcome["tasks"]) == ("108144", len(plan_of(key).work))
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_code_that_is_tested_here() -> None:
+    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
+    assert {path for path, _ in blocks} >= {
+        "tests/extensions/inclusion/__init__.py",
+        "tests/extensions/inclusion/plan.py",
+        "tests/extensions/inclusion/cpu.py",
+        "tests/extensions/exact_godfrey.py",
+        "tests/extensions/local_queue.py",
+        "tests/library/test_extending.py",
+    }
+    assert len(blocks) == PAGE.count("```python")
+    for path, block in blocks:
+        assert block.strip() in (ROOT / path).read_text(), f"docs/extending.md shows another {path}"

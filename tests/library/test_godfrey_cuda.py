@@ -1,0 +1,85 @@
+"""The CUDA kernel of Godfrey's sum: each task must give exactly what the CPU kernel gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from langford.arithmetic.residue import residue
+from langford.kernels.gpu.host import BLOCKS, HostProgram
+from langford.methods import METHODS, merge
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
+from langford.methods.godfrey.plan import GodfreyPlan
+from langford.methods.polyphase.cuda import PolyphaseOnGpu
+from langford.methods.polyphase.plan import PolyphasePlan
+from langford.problem import Problem
+from langford.reference import published
+from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
+
+SMALL = [problem for problem in PROBLEMS if problem.places <= 18]
+
+
+def plan_of(problem: Problem) -> GodfreyPlan:
+    method = METHODS["godfrey"]
+    plan = method.plan(problem, min(4, method.depths(problem)[-1]))
+    assert isinstance(plan, GodfreyPlan)
+    return plan
+
+
+class Texts:
+    """A compiler that only keeps the source text."""
+
+    def __call__(self, text: str, main: str, threads: int) -> HostProgram:
+        self.text = text
+        raise StopIteration
+
+
+@pytest.mark.parametrize(("problem", "architecture"), COMPILED, ids=str)
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
+    texts = Texts()
+    with pytest.raises(StopIteration):
+        GodfreyOnGpu(plan_of(problem), texts)
+    compile_only(texts.text, architecture)
+
+
+@pytest.mark.parametrize("problem", SMALL, **BY_NAME)
+def test_tasks_on_the_host(problem: Problem) -> None:
+    plan = plan_of(problem)
+    gpu = GodfreyOnGpu(plan, host_program(), Launch(threads=64))
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
+
+
+@pytest.mark.parametrize("problem", WIDE, **BY_NAME)
+def test_some_points_of_wide_rows_on_the_host(problem: Problem) -> None:
+    # Whole tasks would take hours: the block and one free place, from the extreme point on.
+    plan = plan_of(problem)
+    gpu = GodfreyOnGpu(plan, host_program(), Launch(threads=32))
+    found = gpu.sum_over(0, 1)
+    places = [gpu.free_places[0], *gpu.block_places]
+    assert found == GodfreyOnCpu(plan).sum_over(0, places, [])
+    assert found[0] != 0
+    assert found[1] == residue(found[0])
+    assert BLOCKS > 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", [*PROBLEMS, Problem.langford(15), Problem.skolem(16)], **BY_NAME)
+def test_tasks_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of(problem)
+    gpu = GodfreyOnGpu(plan, gpu_program())
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    if problem.n < 13:
+        assert results == [plan.evaluate(index) for index in plan.tasks]
+    known = published(problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.gpu
+def test_two_kernels_agree_on_the_gpu() -> None:
+    compiler = gpu_program()
+    problem = Problem.langford(17)
+    godfrey, polyphase = plan_of(problem), PolyphasePlan(METHODS["polyphase"], problem, 4)
+    first, second = GodfreyOnGpu(godfrey, compiler), PolyphaseOnGpu(polyphase, compiler)
+    assert merge(godfrey, map(first.evaluate, godfrey.tasks)).published == 0
+    assert merge(polyphase, map(second.evaluate, polyphase.tasks)).published == 0

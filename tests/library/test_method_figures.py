@@ -1,0 +1,76 @@
+"""The pictures of docs/methods.md show what the methods compute."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.scripts import godfrey_figure, polyphase_figure, search_figure
+from docs.scripts.grids import PROBLEM, term
+from docs.scripts.method_figures import main
+from langford.methods import METHODS
+from langford.methods.polyphase.components import IMAGES
+from langford.result import PartialResult
+from tests.support import brute_force
+
+DOCS = Path(__file__).parents[2] / "docs"
+ARRANGEMENTS = brute_force.arrangements(PROBLEM)
+
+
+def only_result(method: str, depth: int) -> PartialResult:
+    """The result of the one task of L(2,3) at a depth."""
+    plan = METHODS[method].plan(PROBLEM, depth)
+    [index] = plan.tasks
+    return plan.evaluate(index)
+
+
+def test_the_search_trees_reach_all_arrangements() -> None:
+    complete = [node for node in search_figure.plain_tree().all() if node.words]
+    assert len(complete) == ARRANGEMENTS
+    for tree in (search_figure.miller_tree(), search_figure.regular_tree()):
+        assert [node.words for node in tree.all() if "arr" in node.words] == [f"{ARRANGEMENTS} arrangements"]
+
+
+def test_the_search_trees_are_those_of_the_methods() -> None:
+    first_colour_and_last = 2
+    fitting = [node for node in search_figure.miller_tree().all() if node.fits and node.cubes]
+    assert len(fitting) - first_colour_and_last == only_result("miller", 1).evaluated
+    assert search_figure.tried(search_figure.regular_tree()) - 1 == only_result("regular", 1).evaluated
+
+
+def test_the_points_are_those_of_godfreys_sum() -> None:
+    points = [x for row in godfrey_figure.points() for x in row]
+    assert len({tuple(sorted(x.items())) for x in points}) == 2 ** len(PROBLEM.filled)
+    assert sum(map(term, points)) == only_result("godfrey", 0).value
+    assert sum(term(x) != 0 for x in points) == only_result("godfrey", 0).evaluated
+    rows = godfrey_figure.points()
+    walk = [x for number, row in enumerate(rows) for x in (row if number % 2 == 0 else row[::-1])]
+    for before, after in itertools.pairwise(walk):
+        assert sum(before[place] != after[place] for place in before) == 1
+
+
+def test_the_pairs_are_those_of_the_polyphase_sum() -> None:
+    visited, result = polyphase_figure.pairs(), only_result("polyphase", 0)
+    assert sum(pair.images * pair.weight for pair in visited) == result.value
+    assert sum(IMAGES for pair in visited if pair.evens) == result.evaluated
+    assert sum(pair.weight for pair in visited) == 2 ** len(PROBLEM.filled)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("figures")
+    main(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["search-3.svg", "godfrey-3.svg", "polyphase-3.svg"])
+def test_the_pictures_are_current(drawn: Path, name: str) -> None:
+    def texts(file: Path) -> list[str]:
+        return re.findall(r">([^<>]+)</text>", file.read_text())
+
+    shown = texts(DOCS / name)
+    assert len(shown) > 10
+    assert shown == texts(drawn / name), f"python -m docs.scripts.method_figures docs draws another {name}"

@@ -1,0 +1,104 @@
+"""One table: every method × every variant it counts × every n that takes about a tenth of a second.
+
+Each count is compared with the published value, where there is one, and for small n with a
+brute force that shares no code with the methods.  n without solutions are included: 0.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from langford.methods import METHODS, Count, merge
+from langford.problem import Problem
+from langford.reference import PUBLISHED, published
+from tests.support.brute_force import arrangements
+
+LARGEST = {
+    # (variant, copies): the largest n that each method counts in about a tenth of a second
+    ("langford", 2): {"polyphase": 15, "shifted": 15, "godfrey": 12, "miller": 12, "regular": 9},
+    ("skolem", 2): {"polyphase": 13, "shifted": 13, "godfrey": 12, "miller": 12, "regular": 9},
+    ("hooked-skolem", 2): {"polyphase": 14, "shifted": 14, "godfrey": 11, "miller": 10, "regular": 8},
+    ("hooked-langford", 2): {"polyphase": 14, "shifted": 14, "godfrey": 11, "miller": 10, "regular": 8},
+    ("langford", 3): {"miller": 10, "regular": 8},
+    ("skolem", 3): {"miller": 10, "regular": 8},
+    ("langford", 4): {"miller": 10, "regular": 8},
+}
+BRUTE_FORCE_PLACES = 17
+
+TABLE = [
+    pytest.param(method, Problem.named(variant, n, copies), id=f"{method}-{variant}-x{copies}-{n}")
+    for (variant, copies), limits in LARGEST.items()
+    for method, largest in limits.items()
+    for n in range(1, largest + 1)
+    if METHODS[method].refusal(Problem.named(variant, n, copies)) is None
+]
+
+
+def count(method: str, problem: Problem, depth: int | None = None) -> Count:
+    """Evaluate every task of a plan and merge."""
+    way = METHODS[method]
+    plan = way.plan(problem, way.suggested_depth(problem) if depth is None else depth)
+    return merge(plan, [plan.evaluate(index) for index in plan.tasks])
+
+
+@pytest.mark.parametrize(("method", "problem"), TABLE)
+def test_counts(method: str, problem: Problem) -> None:
+    found = count(method, problem)
+    known = published(problem)
+    small = problem.places <= BRUTE_FORCE_PLACES
+    if known is not None:
+        assert found.published == known
+    if small:
+        assert found.arrangements == arrangements(problem)
+    if known is None and not small:
+        # No outside value: what the first other method finds, which shares least with the sums if it is a search.
+        limits = LARGEST[problem.variant, problem.copies]
+        others = (name for name in ("miller", "shifted", "polyphase", "regular") if name != method)
+        other = next(name for name in others if limits.get(name, 0) >= problem.n)
+        assert found.arrangements == count(other, problem).arrangements
+
+
+def test_table_covers_every_method_and_the_empty_cases() -> None:
+    assert {row.values[0] for row in TABLE} == set(METHODS)
+    for method in METHODS:
+        problems = [row.values[1] for row in TABLE if row.values[0] == method]
+        assert any(problem.obstruction for problem in problems)
+        assert any(not problem.obstruction for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("variant", "copies", "n"),
+    [(*family, n) for family, values in PUBLISHED.items() for n in values],
+)
+def test_published_counts_are_possible(variant: str, copies: int, n: int) -> None:
+    assert Problem.named(variant, n, copies).obstruction is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "problem",
+    [Problem.langford(7), Problem.skolem(8), Problem.hooked_skolem(6), Problem.langford(6)],
+    ids=lambda problem: problem.name,
+)
+def test_every_depth_merges_to_the_same_count(method: str, problem: Problem) -> None:
+    expected = arrangements(problem)
+    for depth in METHODS[method].depths(problem):
+        if depth <= 12:
+            assert count(method, problem, depth).arrangements == expected, depth
+
+
+@pytest.mark.parametrize(("places", "first"), [(65, 50), (70, 1), (80, 57), (128, 60), (128, 113)])
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_rows_of_two_words(method: str, places: int, first: int) -> None:
+    # L(2,8) somewhere in a long row of empty places, on either side of the words' border or across it.
+    within = range(first, first + 16)
+    problem = Problem.from_differences(range(2, 10), places, [k for k in range(1, places + 1) if k not in within])
+    assert count(method, problem).arrangements == 300
+
+
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_rows_of_two_words_full_of_cubes(method: str) -> None:
+    # Colours of 22 cubes at the distance of 3: each fills a third of the row.
+    problem = Problem.from_differences([3], 69, [k for k in range(1, 70) if k % 3], 23)
+    assert count(method, problem).arrangements == 1
+    assert count(method, Problem.langford(5, 16)).arrangements == 0

@@ -1,0 +1,146 @@
+"""The CUDA polyphase kernel: compiled for GPUs, run on the host thread by thread, run on a GPU.
+
+Wherever it runs, each task must give exactly what the CPU kernel gives: value, residue and
+number of survivors.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from langford.cli.main import cli
+from langford.errors import BadDepth, MethodDoesNotApply
+from langford.kernels.gpu.runtime import NoGpu
+from langford.kernels.gpu.source import source_of
+from langford.methods import METHODS, merge
+from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.cuda import (
+    THREADS,
+    PolyphaseOnGpu,
+    UBlockOnDevice,
+    definitions,
+    require_few_launches,
+)
+from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.polyphase.tables import UBlock
+from langford.problem import Problem
+from langford.reference import published
+from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
+from tests.support.brute_force import arrangements
+
+
+def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
+    return PolyphasePlan(METHODS["polyphase"], problem, depth)
+
+
+@pytest.mark.parametrize(
+    ("problem", "architecture"),
+    [*COMPILED, *((problem, "sm_90a") for problem in (Problem.langford(12), Problem.skolem(32)))],
+    ids=str,
+)  # the last with instructions of warpgroups
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
+    text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))
+    compile_only(text, architecture)
+
+
+def test_compiles_without_tensor_cores() -> None:
+    text = source_of("polyphase.cu", definitions(plan_of(Problem.langford(12), 4), THREADS))
+    compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
+
+
+@pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 10], **BY_NAME)
+def test_tasks_on_the_host(problem: Problem) -> None:
+    depth = min(4, METHODS["polyphase"].depths(problem)[-1])
+    plan = plan_of(problem, depth)
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=64)
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
+    assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
+
+
+@pytest.mark.parametrize("problem", WIDE, **BY_NAME)
+def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
+    # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
+    plan = plan_of(problem, 0)
+    few = np.array([0, 5, 2**problem.n // 3])
+    block = UBlock(few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=32, tile_bits=7)
+    there = UBlockOnDevice(*block, len(few), block.highest)
+    expected = PolyphaseOnCpu(plan, tile_bits=7).sum_over([block], [0])
+    assert gpu.sum_over([there], [0]) == expected
+    assert expected[0] != 0
+
+
+def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
+    # One even sum, of outer signs alone: threads find all of their v's alive.
+    plan = plan_of(Problem.from_differences([*range(1, 22, 2), 20]), 8)
+    gpu = PolyphaseOnGpu(plan, host_program(), threads=32)
+    for index in plan.work.argsort()[-3:]:
+        assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(9), Problem.skolem(8)], **BY_NAME)
+def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
+    plan = plan_of(problem, 4)
+    program = host_program()
+    gpu = PolyphaseOnGpu(
+        plan, lambda text, *rest: program("#define WITHOUT_WARPGROUPS\n" + text, *rest), threads=64
+    )
+    tasks = plan.tasks
+    assert [gpu.evaluate(index) for index in tasks] == [plan.evaluate(index) for index in tasks]
+
+
+def test_too_wide_rows_are_refused() -> None:
+    with pytest.raises(MethodDoesNotApply, match="on the GPU needs"):
+        definitions(plan_of(Problem.langford(35), 0), THREADS)
+
+
+def test_tasks_too_large_for_a_gpu_are_refused() -> None:
+    with pytest.raises(BadDepth, match="8 or more"):
+        require_few_launches(plan_of(Problem.langford(31), 4))
+
+
+def test_a_machine_without_cupy_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    done = CliRunner().invoke(cli, ["count", "8", "--device", "cuda"])
+    assert isinstance(done.exception, NoGpu)
+    assert "pip install 'langford[cuda12]'" in str(done.exception)
+
+
+@pytest.mark.gpu
+def test_tasks_without_warpgroups_or_tensor_cores_on_the_gpu() -> None:
+    compiler = gpu_program()
+    plan = plan_of(Problem.langford(12), 4)
+    expected = [plan.evaluate(index) for index in plan.tasks]
+    for other in ("WITHOUT_WARPGROUPS", "WITHOUT_TENSOR_CORES"):
+        gpu = PolyphaseOnGpu(plan, lambda text, *rest, other=other: compiler(f"#define {other}\n{text}", *rest))
+        assert [gpu.evaluate(index) for index in plan.tasks] == expected
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "problem", [*PROBLEMS, Problem.langford(16), Problem.skolem(17), Problem.langford(19)], **BY_NAME
+)
+def test_tasks_on_the_gpu(problem: Problem) -> None:
+    compiler = gpu_program()
+    depth = min(4, METHODS["polyphase"].depths(problem)[-1])
+    plan = plan_of(problem, depth)
+    gpu = PolyphaseOnGpu(plan, compiler)
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    if problem.n < 18:
+        assert results == [plan.evaluate(index) for index in plan.tasks]
+    known = published(problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.gpu
+def test_tiles_of_several_blocks_on_the_gpu() -> None:
+    compiler = gpu_program()
+    plan = plan_of(Problem.langford(24), 20)
+    gpu = PolyphaseOnGpu(plan, compiler)
+    for index in (0, 1, len(plan.work) - 1):
+        assert gpu.evaluate(index) == plan.evaluate(index)

@@ -1,0 +1,109 @@
+"""Problems: construction, names, symmetry, existence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import langford
+from langford.errors import BadProblem
+from langford.problem import Problem
+from tests.support.brute_force import arrangements
+from tests.support.problems import SMALL_SETS
+
+NAMED = ["langford", "skolem", "hooked-langford", "hooked-skolem"]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        *(Problem.named(variant, n) for variant in NAMED for n in (1, 5, 32)),
+        Problem.langford(9, 3),
+        Problem.from_differences([1, 4, 6]),
+        Problem.from_differences([2, 3], 7, [2, 6, 7]),
+        Problem.from_differences([1, 2], 6, copies=3),
+    ],
+)
+def test_names_identify(problem: Problem) -> None:
+    assert Problem.parse(problem.name) == problem
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Problem.langford(0), "at least 1"),
+        (lambda: Problem.langford(-3), "at least 1"),
+        (lambda: Problem.langford(4, 1), "at least 2 cubes"),
+        (lambda: Problem.named("langfrod", 4), "no variant 'langfrod'; choose one of langford"),
+        (lambda: Problem.named("hooked-skolem", 4, 3), "pairs only"),
+        (lambda: Problem.from_differences([2, 2]), "distinct"),
+        (lambda: Problem.from_differences([0, 2]), "at least 1"),
+        (lambda: Problem.from_differences([]), "at least 1"),
+        (lambda: Problem.from_differences([1, 2], 5), "4 places, not 5"),
+        (lambda: Problem.from_differences([1, 2], 5, [6]), "within 1..5"),
+        (lambda: Problem.parse("langford"), "names no problem"),
+        (lambda: Problem.parse("langford-٤"), "names no problem"),
+        (lambda: Problem.parse("differences-1..2-over-4"), "names no problem"),
+        (lambda: Problem.parse(f"differences-{'9' * 5000}-over-2"), "names no problem"),
+        (lambda: Problem.langford(4.0), "n must be a whole number, not 4.0"),
+        (lambda: Problem.langford("4"), "n must be a whole number, not '4'"),
+        (lambda: Problem.langford(4, None), "copies must be a whole number, not None"),
+        (lambda: Problem.from_differences([1, 2.5]), "difference must be a whole number, not 2.5"),
+        (lambda: Problem.from_differences([1, 3], empty=[1.5]), "place must be a whole number, not 1.5"),
+        (lambda: Problem.from_differences([1, 3], float("nan")), "places must be a whole number, not nan"),
+        (lambda: Problem.from_differences([5000]), "at most 4,096 long"),
+        (lambda: Problem.from_differences([1], empty=range(1, 5000)), "at most 4,096 long"),
+    ],
+)
+def test_bad_problems_are_refused(build, says: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(BadProblem, match=says):
+        build()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int64, np.uint64])
+def test_integers_of_numpy_are_as_good_as_others(kind: type[np.integer]) -> None:
+    differences, filled = (7, 18, 63), {1, 8, 2, 20, 30, 93}
+    empty = [place for place in range(1, 94) if place not in filled]
+    problem = Problem.from_differences(np.array(differences, kind), 93, np.array(empty, kind))
+    assert problem == Problem.from_differences(differences, 93, empty)
+    assert repr(problem) == repr(Problem.from_differences(differences, 93, empty))
+    assert langford.count(problem, method="shifted") == 1
+    assert Problem.langford(kind(100)).places == 200
+
+
+def test_hooked_rows_leave_the_second_to_last_place() -> None:
+    assert Problem.hooked_skolem(3).filled == (1, 2, 3, 4, 5, 7)
+    assert not Problem.hooked_skolem(3).mirrored
+
+
+@given(SMALL_SETS)
+def test_obstructions_are_proofs(problem: Problem) -> None:
+    if problem.obstruction:
+        assert arrangements(problem) == 0
+
+
+@given(SMALL_SETS)
+def test_mirror_images_pair_up(problem: Problem) -> None:
+    total = arrangements(problem)
+    if problem.mirrored:
+        assert (total + problem.self_mirrored) % 2 == 0
+    assert problem.published(total) <= total
+
+
+def test_self_mirrored_arrangement() -> None:
+    nested = Problem.from_differences([1, 3, 5])
+    assert (nested.self_mirrored, arrangements(nested)) == (1, 1)
+    assert nested.published(1) == 1
+
+
+@pytest.mark.parametrize("variant", ["langford", "skolem"])
+def test_parity_argument_for_pairs(variant: str) -> None:
+    residues = {0, 3} if variant == "langford" else {0, 1}
+    for n in range(3, 33):
+        assert (Problem.named(variant, n).obstruction is None) == (n % 4 in residues)
+
+
+def test_triples_need_n_near_multiples_of_nine() -> None:
+    possible = [n for n in range(3, 30) if Problem.langford(n, 3).obstruction is None]
+    assert possible == [n for n in range(3, 30) if n % 9 in (8, 0, 1)]

@@ -1,0 +1,171 @@
+"""The CUDA kernels of backtracking: each task must give exactly what the CPU kernel gives, nodes included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langford.errors import TaskIndexOutOfRange
+from langford.kernels.gpu.host import HostProgram, HostStream
+from langford.methods import METHODS, merge
+from langford.methods.backtracking.cuda import (
+    BacktrackingOnGpu,
+    MillerOnGpu,
+    RegularOnGpu,
+    Settings,
+    lane_depth,
+)
+from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
+from langford.problem import Problem
+from langford.reference import published
+from tests.library.programs import BY_NAME, compile_only, gpu_program, host_program
+
+EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
+SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
+PROBLEMS = [
+    *(Problem.langford(n) for n in (1, 2, 3, 4, 7, 8, 9)),
+    *(Problem.skolem(n) for n in (1, 5, 8)),
+    Problem.hooked_skolem(7),
+    Problem.hooked_langford(6),
+    Problem.langford(9, 3),
+    Problem.skolem(8, 4),
+    # Two words: L(2,8) across their border, and differences beyond 32 with none and with some arrangements.
+    Problem.from_differences(range(2, 10), 80, [k for k in range(1, 81) if not 57 <= k < 73]),
+    Problem.from_differences([1, 3, 5, 34], 40, range(5, 37)),
+    Problem.from_differences([1, 3, 34, 38], 40, range(5, 37)),
+]
+COMPILED = [
+    ("miller", Problem.langford(15), {"lane_colours": 10}, "sm_80"),
+    ("miller", Problem.langford(19), {"lane_colours": 12}, "sm_90"),
+    ("miller", Problem.langford(18, 3), {"lane_colours": 11, "persistent": False, "waiting": 32}, "sm_90"),
+    ("miller", Problem.langford(24, 4), {"lane_colours": 12}, "sm_80"),
+    ("regular", Problem.langford(18), {"lane_colours": 9}, "sm_80"),
+    ("regular", Problem.langford(24, 4), {"lane_colours": 9}, "sm_90"),
+]
+KERNELS = [
+    pytest.param("miller", {}, id="miller"),
+    pytest.param("miller", {"waiting": 32}, id="miller-lanes-wait"),
+    pytest.param("miller", {"persistent": False, "waiting": 4}, id="miller-static"),
+    pytest.param("regular", {}, id="regular"),
+    pytest.param("regular", {"persistent": False}, id="regular-static"),
+]
+
+
+def plan_of(method: str, problem: Problem, depth: int = 2) -> BacktrackingPlan:
+    plan = METHODS[method].plan(problem, min(depth, problem.n))
+    assert isinstance(plan, BacktrackingPlan)
+    return plan
+
+
+def on_gpu(plan: BacktrackingPlan, compiler: Any, cores: int = 1, settings: Settings | None = None) -> Any:
+    return EVALUATORS[plan.method.name](plan, compiler, cores, settings)
+
+
+def both(plan: BacktrackingPlan, gpu: BacktrackingOnGpu[Any]) -> None:
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
+    known = published(plan.problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.parametrize(("method", "problem", "options", "architecture"), COMPILED)
+def test_compiles_for_gpus(method: str, problem: Problem, options: dict[str, int], architecture: str) -> None:
+    texts: list[str] = []
+
+    def keep(text: str, main: str, threads: int) -> HostProgram:
+        texts.append(text)
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        on_gpu(plan_of(method, problem, 1), keep, settings=replace(Settings(), **options))
+    compile_only(texts[0], architecture)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_tasks_on_the_host(method: str, problem: Problem) -> None:
+    plan = plan_of(method, problem)
+    gpu = on_gpu(plan, host_program(), 2, replace(SMALL, computing=0))
+    both(plan, gpu)
+    assert gpu.on_cores == 0
+
+
+@pytest.mark.parametrize(("method", "options"), KERNELS)
+@pytest.mark.parametrize("lane_colours", [1, 4, 9])
+def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours: int) -> None:
+    plan = plan_of(method, Problem.langford(9 if lane_colours == 9 else 8), 1)
+    both(plan, on_gpu(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
+
+
+@pytest.mark.parametrize("test_free", range(1, 7))
+def test_free_colours_on_the_host(test_free: int) -> None:
+    plan = RegularPlan(METHODS["regular"], Problem.langford(7), 1, test_free)
+    both(plan, on_gpu(plan, host_program(), 1, SMALL))
+
+
+@pytest.mark.parametrize(
+    ("problem", "depth"),
+    [
+        (Problem.langford(12), 6),
+        (Problem.langford(17), 7),
+        (Problem.langford(18), 8),
+        (Problem.langford(19), 8),
+    ],
+    ids=str,
+)
+def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) -> None:
+    assert lane_depth(plan_of("miller", problem, 1), None) == depth
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_a_static_share_for_the_cores(share: float) -> None:
+    plan = plan_of("miller", Problem.langford(11), 1)
+    gpu = on_gpu(plan, host_program(), 2, replace(SMALL, cpu_share=share))
+    both(plan, gpu)
+    assert gpu.on_cores / (gpu.on_cores + gpu.on_gpu) == pytest.approx(share, abs=0.1)
+
+
+def test_cores_compute_while_every_stream_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HostStream, "idle", False)
+    plan = plan_of("miller", Problem.langford(10), 1)
+    gpu = on_gpu(plan, host_program(), 2, SMALL)
+    both(plan, gpu)
+    assert gpu.on_gpu == 0 < gpu.on_cores
+
+
+def test_tasks_beyond_the_last_are_refused() -> None:
+    plan = plan_of("miller", Problem.langford(7))
+    with pytest.raises(TaskIndexOutOfRange):
+        on_gpu(plan, host_program(), 1, SMALL).evaluate(len(plan.work))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", PROBLEMS, **BY_NAME)
+@pytest.mark.parametrize(("method", "options"), KERNELS)
+def test_tasks_on_the_gpu(method: str, options: dict[str, int], problem: Problem) -> None:
+    plan = plan_of(method, problem)
+    both(plan, on_gpu(plan, gpu_program(), 2, replace(Settings(lane_colours=8), **options)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("test_free", range(1, 7))
+def test_free_colours_on_the_gpu(test_free: int) -> None:
+    plan = RegularPlan(METHODS["regular"], Problem.langford(9), 1, test_free)
+    both(plan, on_gpu(plan, gpu_program(), 2))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "problem",
+    [Problem.langford(15), Problem.langford(16), Problem.langford(17), Problem.skolem(13), Problem.langford(17, 3)],
+    **BY_NAME,
+)
+def test_counts_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of("miller", problem, 1)
+    gpu = on_gpu(plan, gpu_program(), 4)
+    found = merge(plan, map(gpu.evaluate, plan.tasks))
+    assert found.published == published(problem) is not None
+    assert np.log10(found.evaluated / plan.work.sum()) == pytest.approx(0, abs=1)

@@ -1,0 +1,252 @@
+"""The shifted sum: its factors, its tasks against the definition, its seeds, and wide rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from math import prod
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from langford.arithmetic.residue import residue
+from langford.errors import BadSeed, CheckFailed, MethodDoesNotApply
+from langford.methods import METHODS, PlanKey, merge, plan_of
+from langford.methods.shifted.cpu import ShiftedOnCpu
+from langford.methods.shifted.forms import Forms, half_forms
+from langford.methods.shifted.plan import ShiftedPlan
+from langford.problem import Problem
+from langford.result import PartialResult
+from tests.library.test_problem import SMALL_SETS
+from tests.library.test_sums import WIDE, signs_of
+from tests.support.brute_force import arrangements
+
+SEEDS = st.integers(0, 2**31 - 1)
+INNER = 9
+
+
+def shifted_plan(problem: Problem, depth: int = 0, seed: int = 0) -> ShiftedPlan:
+    """A plan of the method."""
+    plan = METHODS["shifted"].plan(problem, depth, seed)
+    assert isinstance(plan, ShiftedPlan)
+    return plan
+
+
+def term(plan: ShiftedPlan, x: dict[int, int]) -> int:
+    """Π x_k · Π f_d / 4 by the definition; every factor must be a multiple of 4."""
+    values = [form.value(x) for form in plan.forms.all]
+    assert all(value % 4 == 0 for value in values)
+    return prod(x.values()) * prod(value // 4 for value in values)
+
+
+def terms(plan: ShiftedPlan, points: list[dict[int, int]]) -> list[int]:
+    """:func:`term` at many points: vectors of signs, and products of Python's integers."""
+    x = {place: np.array([point[place] for point in points]) for place in plan.problem.filled}
+    products = np.prod(list(x.values()), axis=0).astype(object)
+    for form in plan.forms.all:
+        values = form.constant + sum(x[i] * x[j] for i, j in form.pairs)
+        values = values + sum(sign * x[place] for place, sign in form.signs.items())
+        assert not np.any(values % 4)
+        products = products * (values // 4)
+    return list(products)
+
+
+def definition(plan: ShiftedPlan, index: int) -> PartialResult:
+    """What a task must give: its prefixes, all other signs, one point after the other."""
+    split, bits = plan.components, plan.prefix_bits
+    u_prefixes, v_prefixes = plan.prefixes(index)
+    total = survivors = 0
+    for u_prefix, v_prefix in product(u_prefixes, v_prefixes):
+        fixed = {}
+        for prefix, order, parity in (
+            (u_prefix, split.u_order(bits, INNER), 1),
+            (v_prefix, split.v_order(bits, INNER), 2),
+        ):
+            outer = order[len(order) - bits :]
+            fixed |= {2 * element + parity: 1 - 2 * (prefix >> k & 1) for k, element in enumerate(outer)}
+        free = [place for place in plan.problem.filled if place not in fixed]
+        for signs in product((1, -1), repeat=len(free)):
+            here = term(plan, fixed | dict(zip(free, signs, strict=True)))
+            total += here
+            survivors += here != 0
+    value = plan.weight(index) * total
+    return PartialResult(index, value, residue(value), survivors)
+
+
+# -- the factors ------------------------------------------------------------------------------
+
+
+@given(st.one_of(SMALL_SETS, st.sampled_from(WIDE)), SEEDS, st.randoms(use_true_random=False))
+def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Random) -> None:
+    x = {place: random.choice((1, -1)) for place in problem.filled}
+    for form in Forms(problem, seed).all:
+        assert abs(form.constant) <= 2
+        assert form.value(x) % 4 == 0
+        assert abs(form.value(x) // 4) <= form.bound
+
+
+@given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
+def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
+    x = {place: random.choice((1, -1)) for place in problem.filled}
+    u, v = (sum(1 << (k - 1) // 2 for k in x if k % 2 == parity and x[k] < 0) for parity in (1, 0))
+    for form in Forms(problem, seed).even:
+        of_u, of_v = half_forms(form)
+        parts = [int(half(np.array([component]))[0]) for half, component in ((of_u, u), (of_v, v))]
+        assert 4 * sum(parts) == form.value(x)
+        assert all(abs(part) <= half.bound for part, half in zip(parts, (of_u, of_v), strict=True))
+
+
+@given(st.sampled_from([problem for problem in WIDE if problem.mirrored]), SEEDS, st.randoms(use_true_random=False))
+def test_the_mirror_keeps_every_factor(problem: Problem, seed: int, random: Random) -> None:
+    x = {place: random.choice((1, -1)) for place in problem.filled}
+    mirrored = {problem.places + 1 - place: sign for place, sign in x.items()}
+    reversed_u = {place: x[problem.places - place] if place % 2 else sign for place, sign in x.items()}
+    for form in Forms(problem, seed).all:
+        assert form.value(mirrored) == form.value(x)
+        if form.difference % 2 == 0:
+            assert form.value(reversed_u) == form.value(x)
+
+
+# -- tasks against the definition -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("problem", "depth"),
+    [
+        (Problem.langford(5), 0), (Problem.langford(6), 4), (Problem.langford(6), 6), (Problem.skolem(5), 8),
+        (Problem.hooked_skolem(5), 2), (Problem.hooked_langford(5), 0),
+        (Problem.from_differences([1, 3, 5, 7]), 2), (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
+        (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0), (Problem.from_differences([1, 50, 90]), 2),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_task_is_what_the_definition_says(problem: Problem, depth: int, seed: int) -> None:
+    plan = shifted_plan(problem, depth, seed)
+    for index in plan.tasks:
+        assert plan.evaluate(index) == definition(plan, index)
+
+
+@given(SMALL_SETS, SEEDS, st.data())
+@settings(max_examples=40)
+def test_random_sets_with_random_seeds(problem: Problem, seed: int, data: st.DataObject) -> None:
+    depth = data.draw(st.sampled_from(list(METHODS["shifted"].depths(problem))))
+    plan = shifted_plan(problem, depth, seed)
+    results = [plan.evaluate(index) for index in plan.tasks]
+    assert merge(plan, results).arrangements == arrangements(problem)
+    index = data.draw(st.sampled_from(plan.tasks))
+    assert results[index] == definition(plan, index)
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(11), Problem.hooked_skolem(10)], ids=str)
+def test_tiles_add_up(problem: Problem) -> None:
+    # Several tiles and blocks of u's for a task, and lines with several words of v1.
+    plan = shifted_plan(problem, 0)
+    small = ShiftedOnCpu(plan, tile_bits=9, u_block_bits=6)
+    assert small.evaluate(0) == plan.evaluate(0)
+
+
+# -- seeds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(8), Problem.langford(9), Problem.hooked_skolem(7)], ids=str)
+def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem) -> None:
+    plans = [shifted_plan(problem, 4, seed) for seed in (0, 1, 2)]
+    results = [[plan.evaluate(index) for index in plan.tasks] for plan in plans]
+    assert {merge(plan, part).arrangements for plan, part in zip(plans, results, strict=True)} == {
+        arrangements(problem)
+    }
+    assert len({tuple(result.value for result in part) for part in results}) == 3
+
+
+def test_the_seed_is_part_of_the_plans_identity() -> None:
+    key = PlanKey(Problem.langford(8), "shifted", 4, 7)
+    assert plan_of(key).key == key
+    assert key.name == "langford-8-shifted-4-seed-7"
+    default = PlanKey(Problem.langford(8), "shifted", 4)
+    assert default.name == "langford-8-shifted-4"
+    assert plan_of(default) is not plan_of(key)
+
+
+def test_seeds_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(BadSeed, match="polyphase has no seed"):
+        plan_of(PlanKey(Problem.langford(8), "polyphase", 4, 7))
+    for seed in (-1, 2**31):
+        with pytest.raises(BadSeed, match="from 0 to 2147483647"):
+            METHODS["shifted"].plan(Problem.langford(8), 4, seed)
+
+
+# -- checks and limits ------------------------------------------------------------------------
+
+
+def test_a_plan_promises_no_zero_bits_but_bounds() -> None:
+    plan = shifted_plan(Problem.langford(8), 4)
+    for index in plan.tasks:
+        expectation, result = plan.expectation(index), plan.evaluate(index)
+        assert expectation.zero_bits == 0
+        expectation.check(result)
+        beyond = expectation.highest + 1
+        with pytest.raises(CheckFailed, match="outside"):
+            expectation.check(replace(result, value=beyond, residue=residue(beyond)))
+        with pytest.raises(CheckFailed, match="points were evaluated"):
+            expectation.check(replace(result, evaluated=int(plan.work[index]) + 1))
+
+
+def test_what_is_too_wide_is_refused() -> None:
+    with pytest.raises(MethodDoesNotApply, match="at most 32 colours"):
+        METHODS["shifted"].plan(Problem.langford(33), 4)
+    with pytest.raises(MethodDoesNotApply, match="at most 124 places"):
+        METHODS["shifted"].plan(Problem.from_differences([1], 130, range(1, 129)), 0)
+
+
+# -- wide rows --------------------------------------------------------------------------------
+
+
+def places_of(plan: ShiftedPlan) -> tuple[list[int], list[int]]:
+    """The places of the bits of u and of v, from the lowest bit on, as the kernel has them."""
+    split = plan.components
+    return (
+        [2 * element + 1 for element in split.u_order(0, INNER)][::-1],
+        [2 * element + 2 for element in split.v_order(0, INNER)][::-1],
+    )
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        *WIDE,
+        Problem.hooked_langford(32),
+        Problem.from_differences(range(1, 64, 2)),
+        Problem.from_differences(range(2, 42, 2)),
+    ],
+    ids=lambda problem: problem.name[:30],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", [0, 3])
+def test_blocks_of_wide_rows(problem: Problem, seed: int) -> None:
+    plan = shifted_plan(problem, 0, seed)
+    processor = ShiftedOnCpu(plan, tile_bits=10)
+    u_places, v_places = places_of(plan)
+    random = Random(problem.n)
+    for tile in (0, random.getrandbits(len(v_places) - 10)):
+        us = [0, *(random.getrandbits(len(u_places)) for _ in range(3))]
+        first = tile << 10
+        total, rest, survivors = processor.sum_over([processor.u_block(np.array(us))], [first])
+        points = [signs_of(u, u_places) | signs_of(v, v_places) for u in us for v in range(first, first + 1024)]
+        expected = terms(plan, points)
+        assert expected[:2] == [term(plan, point) for point in points[:2]]
+        assert total == sum(expected)
+        assert rest == residue(total)
+        assert survivors == sum(value != 0 for value in expected)
+
+
+def test_products_beyond_a_double_are_exact() -> None:
+    plan = shifted_plan(Problem.langford(32))
+    processor = ShiftedOnCpu(plan, tile_bits=10)
+    u_places, v_places = places_of(plan)
+    expected = terms(plan, [signs_of(0, u_places) | signs_of(v, v_places) for v in range(1024)])
+    # All signs +1 gives the largest factors.
+    assert abs(expected[0]) == max(map(abs, expected)) > 2**53
+    assert processor.sum_over([processor.u_block(np.array([0]))], [0])[0] == sum(expected)

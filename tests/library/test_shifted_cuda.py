@@ -1,0 +1,260 @@
+"""The CUDA kernel of the shifted sum: compiled for GPUs, run on the host thread by thread, run on a GPU.
+
+Wherever it runs, each task must give exactly what the CPU kernel gives: value, residue and number of products
+that are not 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+from langford.kernels.cpu.shifted_vectors import INNER_BITS
+from langford.kernels.gpu.source import source_of
+from langford.methods import METHODS, merge
+from langford.methods.shifted import cuda_shape
+from langford.methods.shifted.cpu import ShiftedOnCpu
+from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice
+from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
+from langford.methods.shifted.plan import ShiftedPlan
+from langford.problem import Problem
+from langford.reference import published
+from tests.library.programs import ARCHITECTURES, BY_NAME, COMPILED, WIDE, compile_only, gpu_program, host_program
+from tests.support.brute_force import arrangements
+
+SMALL = Settings(threads=64, min_blocks=1)
+HOOKED = [Problem.hooked_skolem(7), Problem.hooked_langford(6)]
+SETS = [
+    Problem.from_differences([1, 2, 5, 6, 7]),
+    Problem.from_differences([2, 4, 6], empty=[2, 4]),
+    Problem.from_differences([2, 4], empty=[2, 4, 6]),
+    Problem.from_differences([1, 50, 90]),
+]
+MANY_ODD = Problem.from_differences(range(1, 64, 2))
+MANY_EVEN = Problem.from_differences(range(2, 42, 2))
+
+
+def plan_of(problem: Problem, depth: int, seed: int = 0) -> ShiftedPlan:
+    plan = METHODS["shifted"].plan(problem, depth, seed)
+    assert isinstance(plan, ShiftedPlan)
+    return plan
+
+
+def deepest(problem: Problem, depth: int) -> int:
+    """The depth, or the deepest one below it that the problem has."""
+    return min(depth, METHODS["shifted"].depths(problem)[-1])
+
+
+def packed(naturals: list[int], order: list[int]) -> list[int]:
+    return [sum((mask >> element & 1) << bit for bit, element in enumerate(order)) for mask in naturals]
+
+
+def compare_block(plan: ShiftedPlan, compiler: Any, settings: Settings, count: int, tiles: int) -> None:
+    """Some u's and tiles of v's, the extreme ones first, with their images: as the processor does them."""
+    split, random = plan.components, Random(plan.problem.n)
+    # As many elements are fixed at one end of v as at the other, so that a tile backwards is a tile.
+    bits = 14 - len(split.v) % 2
+    gpu = ShiftedOnGpu(plan, compiler, replace(settings, tile_bits=bits))
+    symmetric = GpuShape.of(plan, settings).images > 1
+    us = {0, *(sum(random.getrandbits(1) << k for k in split.u) for _ in range(count))}
+    ends = split.u[0] + split.u[-1]
+    backwards = {u: sum((u >> ends - k & 1) << k for k in split.u) if symmetric else u for u in us}
+    smaller = sorted({min(pair) for pair in backwards.items()})
+    windows = np.full(max(1, len(plan.forms.even)), -3, np.int32)
+    block = UBlockOnDevice(gpu.program.upload(np.array(smaller)), windows)
+    processor = ShiftedOnCpu(plan, tile_bits=bits)
+    both = processor.u_block(np.array(packed(sorted({*us, *backwards.values()}), split.u_order(0, INNER_BITS))))
+    for tile in (0, random.getrandbits(len(split.v) - bits))[:tiles]:
+        reverse = sum((tile >> (k ^ 1) & 1) << k for k in range(len(split.v) - bits)) if symmetric else tile
+        expected = processor.sum_over([both], [start << bits for start in {tile, reverse}])
+        assert gpu.sum_over([block], [tile << bits], 2 if reverse != tile else 1) == expected
+        # At the corner of the rows of odd differences alone nothing survives.
+        assert tile or expected[2] > 0 or plan.problem in (MANY_ODD, MANY_EVEN)
+
+
+def forms_without_a_test(plan: ShiftedPlan, shape: GpuShape, u: int, pair: tuple[int, ...]) -> int:
+    """Odd forms that find no place, of all images, when rows are told apart by two bits of their number.
+
+    A place of a group that is read once for four rows takes forms that depend on neither bit, and so on.
+    """
+    order = plan.components.v_order(0, cuda_shape.INNER_BITS)
+    # By group: whether its places may depend on the first bit, on the second.
+    kinds = [((1, 1), (1, 1), (1, 0), (0, 1), (0, 0), (0, 0))[group % 6] for group in range(len(shape.sizes))]
+    places = [kind for kind, size in zip(kinds, shape.sizes, strict=True) for _ in range(size)]
+    untested = 0
+    for turn_u, turn_v in [(False, False), (True, False), (False, True), (True, True)][: shape.images]:
+        told_apart = [order[cuda_shape.INNER_BITS + bit] for bit in pair]
+        places_of_v = [2 * reversed_if(turn_v, plan.components.v, element) + 2 for element in told_apart]
+        signs = {
+            2 * k + 1: -1 if u >> reversed_if(turn_u, plan.components.u, k) & 1 else 1 for k in plan.components.u
+        }
+        fits = networkx.Graph()
+        forms = [("form", form.difference) for form in plan.forms.odd]
+        for form in plan.forms.odd:
+            slopes = [
+                sum(signs[i + j - place] for i, j in form.pairs if place in (i, j)) + form.signs.get(place, 0)
+                for place in places_of_v
+            ]
+            for number, kind in enumerate(places):
+                if all(may or not slope for may, slope in zip(kind, slopes, strict=True)):
+                    fits.add_edge(("form", form.difference), number)
+        fits.add_nodes_from(forms)
+        matched = networkx.bipartite.maximum_matching(fits, forms)
+        untested += len(forms) - len(matched) // 2
+    return untested
+
+
+def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
+    """An element, or its image when its component is read backwards."""
+    return elements[0] + elements[-1] - element if turn else element
+
+
+@pytest.mark.parametrize(
+    ("problem", "architecture"),
+    [*COMPILED, (MANY_ODD, ARCHITECTURES[-1])],
+    ids=str,
+)
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
+    plan = plan_of(problem, 4)
+    settings = settings_for(plan)
+    compile_only(source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
+
+
+@pytest.mark.parametrize(
+    ("problem", "depth", "seed"),
+    [
+        (Problem.langford(4), 4, 0), (Problem.langford(7), 4, 5), (Problem.langford(8), 0, 1),
+        (Problem.langford(6), 6, 0),
+        (Problem.skolem(1), 0, 0), (Problem.skolem(5), 2, 0), (Problem.skolem(8), 0, 2), (Problem.skolem(6), 0, 0),
+        *((problem, 2, 3) for problem in HOOKED), *((problem, 0, 0) for problem in SETS),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_tasks_on_the_host(problem: Problem, depth: int, seed: int) -> None:
+    plan = plan_of(problem, deepest(problem, depth), seed)
+    gpu = ShiftedOnGpu(plan, host_program(), SMALL)
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
+    assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
+
+
+def test_tiles_and_blocks_add_up_on_the_host() -> None:
+    # Several tiles of v's, several blocks of u's, and several chunks for each warp.
+    plan = plan_of(Problem.hooked_skolem(15), 0)
+    few = replace(SMALL, tile_bits=13, u_block_bits=1, threads=32)
+    gpu = ShiftedOnGpu(plan, host_program(), few)
+    processor = ShiftedOnCpu(plan, tile_bits=13)
+    starts = [0, 1 << 13]
+    us = gpu.u_block([6], 2)
+    order = plan.components.u_order(0, INNER_BITS)
+    block = processor.u_block(np.array(packed(gpu.program.download(us.us).tolist(), order)))
+    assert gpu.sum_over([us], starts) == processor.sum_over([block], starts)
+
+
+@pytest.mark.parametrize(
+    ("problem", "seed"),
+    [
+        *((problem, 0) for problem in WIDE), (Problem.langford(28), 3), (Problem.hooked_langford(32), 0),
+        (MANY_ODD, 0), (MANY_EVEN, 0),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
+    compare_block(plan_of(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("problem", "windows", "bits", "least"),
+    [
+        (Problem.langford(16), (4, 4, 3), 16, 0), (Problem.langford(19), (3,), 14, 1),
+        (Problem.skolem(17), (3,), 15, 1), (Problem.hooked_skolem(18), (3,), 16, 1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_row_bits_leave_the_fewest_forms_without_a_test(
+    problem: Problem, windows: tuple[int, ...], bits: int, least: int
+) -> None:
+    plan = plan_of(problem, 0, 1)
+    settings = replace(SMALL, windows=windows, tile_bits=bits)
+    gpu, shape = ShiftedOnGpu(plan, host_program(), settings), GpuShape.of(plan, settings)
+    random = Random(problem.n)
+    us = np.array([sum(random.getrandbits(1) << k for k in plan.components.u) for _ in range(12)])
+    choices = np.zeros(len(us), np.uint32)
+    gpu.program.launch("choose_row_bits", us, np.int32(len(us)), np.int32(bits), choices)
+    first_bit, fewest, most = 3 if shape.images > 1 else 5, 0, 0
+    for u, choice in zip(us.tolist(), choices.tolist(), strict=True):
+        untested = {
+            pair: forms_without_a_test(plan, shape, u, pair)
+            for pair in combinations(range(first_bit, bits - cuda_shape.INNER_BITS), 2)
+        }
+        assert untested[choice & 255, choice >> 8] == min(untested.values())
+        fewest, most = fewest + min(untested.values()), most + max(untested.values())
+    # The bits matter; and, so that the sums show what happens then, some forms remain without a test.
+    assert least <= fewest < most
+
+
+@pytest.mark.parametrize("joined", [1, 2, 3, 4])
+@pytest.mark.parametrize("windows", [(1,), (2, 2, 2, 2), (9, 9)])
+def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
+    plan = plan_of(Problem.langford(7), 4)
+    settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)
+    gpu = ShiftedOnGpu(plan, host_program(), settings)
+    assert [gpu.evaluate(index) for index in plan.tasks] == [plan.evaluate(index) for index in plan.tasks]
+
+
+@pytest.mark.parametrize("gibibytes", [2, 6, 16, 80])
+def test_joint_rows_fit_the_memory(gibibytes: int) -> None:
+    plan, memory = plan_of(Problem.langford(31), 16), gibibytes << 30
+    settings = settings_for(plan, memory)
+    shape = GpuShape.of(plan, settings)
+    assert shape.joint_bytes(settings) <= memory // 4
+    more = replace(settings, joined=settings.joined + 1)
+    assert settings.joined == settings_for(plan).joined or shape.joint_bytes(more) > memory // 4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("problem", "depth", "seed"),
+    [
+        *((Problem.langford(n), 4, n % 2) for n in range(3, 17)),
+        *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
+        *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
+        (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
+        (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
+        (Problem.skolem(20), 4, 0),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int) -> None:
+    compiler = gpu_program()
+    plan = plan_of(problem, deepest(problem, depth), seed)
+    gpu = ShiftedOnGpu(plan, compiler)
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    if problem.n < 17:
+        assert results == [plan.evaluate(index) for index in plan.tasks]
+    for result in results:
+        plan.expectation(result.index).check(result)
+    known = published(problem)
+    assert merge(plan, results).published == known or known is None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("problem", [*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN], **BY_NAME)
+def test_blocks_of_wide_rows_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of(problem, 0, 5)
+    compare_block(plan, gpu_program(), settings_for(plan), 3000, 2)
+
+
+@pytest.mark.gpu
+def test_large_tasks_on_the_gpu() -> None:
+    compiler = gpu_program()
+    plan = plan_of(Problem.langford(24), 20)
+    gpu = ShiftedOnGpu(plan, compiler)
+    for index in (0, 1, len(plan.work) - 1):
+        assert gpu.evaluate(index) == plan.evaluate(index)

@@ -1,0 +1,109 @@
+"""The experiments of ``langford tune`` with the kernels compiled for the host, and from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jobs.tuning import godfrey, search, session
+from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
+from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
+from jobs.tuning.search import Bench, search_on_gpu
+from langford.errors import CheckFailed
+from langford.methods import METHODS
+from langford.methods.backtracking.cuda import Settings
+from langford.methods.godfrey.cuda import Launch
+from langford.problem import Problem
+from tests.library.programs import host_program
+from tests.support.command_line import ENVIRONMENT, Run
+
+
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, few in {
+        "AROUND": 1,
+        "THREADS": (64,),
+        "THREADS_PER_MULTIPROCESSOR": (512,),
+        "WAITING": (1,),
+        "STREAMS": (1, 2),
+        "SHARES": (0.0, 0.5),
+        "MOST_TEST_FREE": 2,
+    }.items():
+        monkeypatch.setattr(search, name, few)
+    start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
+    bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
+    experiments = list(search_on_gpu(bench))
+    names = [experiment.name for experiment in experiments]
+    assert names == [
+        "lane-colours",
+        *(["test-free"] if method == "regular" else []),
+        "grid",
+        "schedule",
+        "streams",
+        "cores",
+        "share",
+    ]
+    for experiment in experiments:
+        for setting, value in experiment.best.settings.items():
+            assert getattr(bench.settings, setting) == value
+    assert {
+        trial.settings["persistent"]
+        for curve in experiments[names.index("schedule")].curves
+        for trial in curve.trials
+    } == {True, False}
+
+
+def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, few in {"THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "SHARES": (0.0, 0.5, 1.0)}.items():
+        monkeypatch.setattr(godfrey, name, few)
+    bench = GodfreyBench(Problem.langford(7), host_program(), 2, Launch(), Stopwatch(1))
+    grid, share = godfrey_on_gpu(bench)
+    assert bench.launch.threads == 32
+    assert bench.launch.blocks == grid.best.settings["blocks"]
+    first, some, last = (trial.x for trial in share.curves[0].trials)
+    assert (first, last) == (0, 1)
+    assert first < some < last
+
+
+def test_noise_does_not_choose() -> None:
+    trials = (Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3}))
+    assert Experiment("streams", "", "", (Curve("", trials),)).best is trials[1]
+    assert until_slow(iter([*trials, Trial(4, 6.0), Trial(5, 7.0)])) == (*trials, Trial(4, 6.0))
+
+
+def test_a_wrong_count_ends_the_experiments() -> None:
+    watch = Stopwatch(1)
+    for n, other in ((7, False), (8, True)):
+        plan = METHODS["miller"].plan(Problem.langford(n), 1)
+        count = lambda plan=plan: map(plan.evaluate, plan.tasks)  # noqa: E731
+        if other:
+            with pytest.raises(CheckFailed, match="do not trust this machine"):
+                watch.seconds("again", plan, count)
+        else:
+            watch.seconds("once", plan, count)
+
+
+def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the forecast expects to take seconds: each n takes ten times as long as the one before."""
+    monkeypatch.setattr(session, "core_seconds", lambda problem, method: 10.0 ** (problem.n - 14))
+    assert session.for_cores(Problem.langford(20), METHODS["miller"]) == Problem.langford(15)
+    assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
+
+
+@pytest.mark.parametrize("method", ["miller", "godfrey"])
+def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
+    done = langford("tune", method, "--n", "8", "--repeat", "1", "--out", "figures", "--no-save", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "the experiments on a GPU are left out" in done.stderr
+    experiments = json.loads(done.stdout)
+    assert [each["name"] for each in experiments] == ["depth", "cores"]
+    for each in experiments:
+        assert each["device"] == "cpu"
+        assert all(trial["seconds"] > 0 for curve in each["curves"] for trial in curve["trials"])
+        figure = tmp_path / "figures" / f"{method}-cpu-{each['name']}.svg"
+        assert figure.read_text().startswith("<?xml")
+    table = langford("tune", method, "--n", "7", "--repeat", "1", "--no-save")
+    assert "(fastest)" in table.stdout

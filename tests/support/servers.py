@@ -1,0 +1,87 @@
+"""A real task server whose log a test reads while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.support.command_line import ENVIRONMENT
+from tests.support.ports import free_port
+from tests.support.preloaded import preloaded
+
+FIELDS = {"time", "level", "event", "campaign", "message"}
+
+
+class Server:
+    """`langford serve` in a folder, as a context manager.
+
+    Attributes:
+        port: on which it listens.
+        process: the server.
+    """
+
+    def __init__(self, folder: Path, name: str, *options: str, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self._file = folder / f"server-{self.port}-{time.monotonic_ns()}.log"
+        arguments = ["serve", name, "--port", str(self.port), *options]
+        with self._file.open("w") as log:
+            self.process = preloaded().start(arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log)
+        self.wait_until(self._listens)
+
+    def _listens(self) -> bool:
+        assert self.process.poll() is None, self.log
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            return True
+        return False
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        """What it has said."""
+        return self._file.read_text()
+
+    def lines(self, event: str | None = None) -> list[dict[str, Any]]:
+        """The whole lines of its log in JSON, or those of one kind."""
+        lines = [json.loads(line) for line in self.log.splitlines(keepends=True) if line.endswith("\n")]
+        assert all(set(line) >= FIELDS for line in lines)
+        return [line for line in lines if event in (None, line["event"])]
+
+    def wait_until(self, enough: Callable[[], object], seconds: float = 100.0) -> None:
+        """Wait until something is so."""
+        deadline = time.monotonic() + seconds
+        while not enough():
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.05)
+
+    def wait_for(self, event: str, number: int = 1) -> list[dict[str, Any]]:
+        """Wait for lines of a kind; returns them."""
+        self.wait_until(lambda: len(self.lines(event)) >= number)
+        return self.lines(event)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
+        """End it; returns its whole log."""
+        self.process.send_signal(number)
+        output, _ = self.process.communicate(timeout=60)
+        assert not output
+        return self.log
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()

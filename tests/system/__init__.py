@@ -1,0 +1,1 @@
+"""Tests of whole runs in hostile surroundings."""

@@ -1,0 +1,285 @@
+"""Runs that are stopped, killed, starved of workers or doubled: exact in the end, every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from db import Ledger
+from langford.cli.start import main
+from langford.methods import METHODS
+from langford.problem import Problem
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
+from tests.system.resting import (
+    ANSWER,
+    CAMPAIGN,
+    TASKS,
+    children,
+    started,
+    tasks_done,
+    wait_for_results,
+    workers_of,
+)
+
+# Longer than another run needs to start.
+LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
+LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
+LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
+
+
+def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[int], list[int]]) -> None:
+    """Kill three processes of a run, each after results that are new, and after its forerunner has a successor."""
+    killed: set[int] = set()
+    done = 0
+    while len(killed) < 3:
+        done = wait_for_results(folder, process, done + 1)
+        deadline = time.monotonic() + 60
+        while not (living := [member for member in members(process.pid) if member not in killed]):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(living[0], signal.SIGKILL)
+        killed.add(living[0])
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"])
+def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
+    number = signal.Signals[name]
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=100)
+    assert process.returncode == 128 + number
+    assert f"stopped by {name}" in errors
+    assert "run the same command again" in errors
+    [status] = json.loads(langford("status", "--json").stdout)
+    kept = status["tasks"]["done"]
+    assert kept > 0
+    assert status["tasks"]["leased"] == 0
+    assert "running" not in status["attempts"]
+    assert ("preempted" in status["attempts"]) == (name == "SIGTERM")
+    again = langford(*CAMPAIGN)
+    assert again.stdout.startswith(ANSWER), again.stderr
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"]["done"] == status["tasks"]["done"] == TASKS
+
+
+LONG_TASK = """
+import sys, time
+from pathlib import Path
+if {word!r} in sys.orig_argv:
+    from langford.methods.godfrey.cpu import GodfreyOnCpu
+    def evaluate(self, index):
+        Path("begun").touch()
+        time.sleep(600)
+    GodfreyOnCpu.evaluate = evaluate
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0", "tune godfrey --n 12 --no-save"],
+)
+def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
+    """A kernel hears no signal: its thread ends with the process."""
+    langford("run", "langford", "12", "--method", "godfrey", "--depth", "4")
+    command = words.split()
+    environment = {**ENVIRONMENT, **planted(tmp_path / "planted", LONG_TASK.format(word=command[0]))}
+    with subprocess.Popen(
+        [*COMMAND, *command], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+    assert process.returncode == 128 + signal.SIGINT
+    assert errors.strip() == "langford: stopped by SIGINT"
+
+
+def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
+    random = Random(7)
+    kept = 0
+    for _ in range(3):
+        with started(CAMPAIGN, tmp_path) as process:
+            wait_for_results(tmp_path, process, kept + 1)
+            time.sleep(random.uniform(0, 0.3))
+            before = tasks_done(tmp_path)
+            workers = workers_of(process.pid) if process.poll() is None else []
+            process.kill()
+            process.wait()
+        kept = tasks_done(tmp_path)
+        assert kept >= before
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{worker}").exists() for worker in workers):
+            assert time.monotonic() < deadline, "workers outlive their parent"
+    final = langford(*CAMPAIGN)
+    assert final.returncode == 0, final.stderr
+    assert final.stdout.startswith(ANSWER)
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"]["done"] == TASKS
+    assert status["checked"]["confirmed"] == status["checked"]["conflicts"] == 0
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
+    with started(CAMPAIGN, tmp_path) as process:
+        kill_three(tmp_path, process, workers_of)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert output.startswith(ANSWER)
+    assert errors.count("worker process killed by SIGKILL") == 3
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_a_killed_fork_server_is_replaced(langford: Run, tmp_path: Path) -> None:
+    """All workers end with it, and no task is to blame."""
+    with started(CAMPAIGN, tmp_path) as process:
+        kill_three(tmp_path, process, children)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert output.startswith(ANSWER)
+    assert errors.count("the process that starts workers killed by SIGKILL") == 3
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+
+
+def test_a_parent_that_ignores_its_children(tmp_path: Path) -> None:
+    """Then nobody learns how a process of a run has ended; the run inherits that."""
+    program = (
+        "import signal, os, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *COMMAND, *CAMPAIGN],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith(ANSWER), done.stderr
+    assert done.returncode == 0
+
+
+def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -> None:
+    """SLURM's scancel does: whichever hears it first, no task is to blame."""
+    with started(CAMPAIGN, tmp_path) as process:
+        wait_for_results(tmp_path, process)
+        family = [*workers_of(process.pid), *children(process.pid), process.pid]
+        assert len(family) >= 3
+        for member in family:
+            os.kill(member, signal.SIGTERM)
+        _, errors = process.communicate(timeout=100)
+    assert process.returncode == 128 + signal.SIGTERM
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["tasks"]["leased"] == 0
+    assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER), errors
+
+
+def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
+    with started(LONG_CAMPAIGN, tmp_path) as first:
+        wait_for_results(tmp_path, first)
+        second = langford(*LONG_CAMPAIGN)
+        _, errors = first.communicate(timeout=120)
+    codes = {first.returncode, second.returncode}
+    assert codes <= {0, 3}, errors + second.stderr
+    assert 0 in codes
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert status["attempts"] == {"done": LONG_TASKS}
+    assert langford("result", "soak").stdout.startswith(LONG_ANSWER)
+
+
+def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
+    limited = langford(*LONG_CAMPAIGN, "--time-limit", "0:04")
+    assert limited.returncode == 3
+    assert "time limit is near" in limited.stderr
+    [status] = json.loads(langford("status", "--json").stdout)
+    assert 0 < status["tasks"]["done"] < LONG_TASKS
+    assert set(status["attempts"]) <= {"done", "released"}
+    assert langford(*LONG_CAMPAIGN).stdout.startswith(LONG_ANSWER)
+
+
+def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> None:
+    assert langford(*CAMPAIGN, "--time-limit", "0").returncode == 3
+    ledger = Ledger(str(tmp_path / "langford.db"))
+    campaign = ledger.campaign("soak")
+    ledger.enrol("elsewhere", "another-host", "1@2@3")
+    [lease] = campaign.lease("elsewhere", 1, 3600)
+    ledger.enrol("ghost", os.uname().nodename, "1@2@3")
+    campaign.lease("ghost", 3, 3600)
+    done = langford(*CAMPAIGN)
+    assert done.returncode == 3
+    assert f"1 of {TASKS} tasks are left (other workers hold the rest)" in done.stderr
+    assert campaign.progress().attempts["expired"] == 3
+    campaign.release([lease])
+    ledger.close()
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
+
+
+def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Path) -> None:
+    # A fault in the evaluation of two tasks, planted through the interpreter's start-up hook.
+    faulty = planted(
+        tmp_path,
+        "import os\n"
+        "if os.path.exists('fault'):\n"
+        "    from langford.methods.polyphase.cpu import PolyphaseOnCpu\n"
+        "    evaluate = PolyphaseOnCpu.evaluate\n"
+        "    def broken(self, index):\n"
+        "        if index in (3, 5):\n"
+        "            raise ZeroDivisionError('planted')\n"
+        "        return evaluate(self, index)\n"
+        "    PolyphaseOnCpu.evaluate = broken\n",
+    )
+    (tmp_path / "fault").touch()
+    environment = {**ENVIRONMENT, **faulty}
+    run = subprocess.run(
+        [*COMMAND, "run", "langford", "12", "--depth", "12", "--name", "faulty"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1, run.stderr
+    assert "2 tasks failed too often" in run.stderr
+    assert run.stderr.count("will be tried again: ZeroDivisionError: planted") == 4
+    aside = json.loads(langford("tasks", "faulty", "--state", "set-aside", "--json").stdout)
+    assert [(task["index"], task["failures"]) for task in aside] == [(3, 3), (5, 3)]
+    (tmp_path / "fault").unlink()
+    assert langford("retry", "faulty").stdout == "2 tasks go back to the queue\n"
+    done = langford("run", "langford", "12", "--depth", "12", "--name", "faulty")
+    assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
+
+
+@pytest.mark.parametrize("module", ["click", "langford.cli.main", "langford.cli.count.counting", "numba"])
+def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> None:
+    write_program(tmp_path / "bin")
+    program = "\n".join(
+        [
+            "import signal, sys",
+            "class Interruption:",
+            "    def find_spec(self, name, path=None, target=None):",
+            f"        if name == {module!r}: signal.raise_signal(signal.SIGINT)",
+            "sys.meta_path.insert(0, Interruption())",
+        ]
+    )
+    environment = {**ENVIRONMENT, **planted(tmp_path / "planted", program)}
+    for command, place in ((COMMAND, "/dev/full"), ([str(tmp_path / "bin" / "langford")], "errors")):
+        with (tmp_path / place).open("w") as errors:
+            done = subprocess.run(
+                [*command, "count", "8"],
+                cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
+            )  # fmt: skip
+        assert (done.returncode, done.stdout) == (130, "")
+    assert (tmp_path / "errors").read_text().strip() in ("", "langford: stopped by SIGINT")
+
+
+def test_an_installation_starts_where_the_tests_do() -> None:
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"langford": f"{main.__module__}:{main.__name__}"}

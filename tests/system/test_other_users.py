@@ -1,0 +1,272 @@
+"""Another user of the machine plants code where the program looks for its own: it is not run, the count is right.
+
+The code is a pickle in the place of each of numba's index files.  Loaded, it makes a folder and ends the program.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from langford.kernels.cache import cache_folder
+from langford.provenance import kernel_hash
+from tests.support.command_line import COMMAND, ENVIRONMENT, planted
+
+STRANGER = 12345
+PLANTED_CODE = 99
+"""The exit code of a program that loads planted code."""
+COUNT = ["count", "3", "--method", "godfrey"]
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone can be several users")
+
+
+class Code:
+    """Runs when it is loaded from a pickle."""
+
+    def __init__(self, proof: Path) -> None:
+        self._program = f"import os; os.mkdir({str(proof)!r}); os._exit({PLANTED_CODE})"
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return exec, (self._program,)
+
+
+class Machine:
+    """Folders of the victim, and what an enemy plants in them.
+
+    Attributes:
+        top: holds all of them.
+        home: the victim's home folder.
+        working: its working folder, where everybody may write.
+        temporary: for temporary files of everybody.
+        kernels: where this user's compiled kernels are among them.
+        proof: is there when planted code was run.
+    """
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.home, self.working, self.temporary = (top / name for name in ("home", "working", "temporary"))
+        for folder, mode in ((self.home, 0o700), (self.working, 0o1777), (self.temporary, 0o1777)):
+            folder.mkdir()
+            folder.chmod(mode)
+        self.kernels = self.temporary / f"langford-{os.geteuid()}-{kernel_hash()}"
+        self.proof = top / "proof"
+
+    def plant(self, folder: Path, owner: int | None = STRANGER) -> None:
+        """Plant code in a folder, as another user; with None as this one, whose folders may be open."""
+        copy_kernels(folder)
+        indices = list(folder.rglob("*.nbi"))
+        assert indices
+        for index in indices:
+            index.write_bytes(pickle.dumps(Code(self.proof)))
+        if owner is not None:
+            for file in (folder, *folder.rglob("*")):
+                os.chown(file, owner, owner)
+
+    def run(self, *arguments: str, python: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run the command, or a program; without the usual folder it finds compiled kernels in the other one."""
+        kept = {name: value for name, value in ENVIRONMENT.items() if not name.startswith(("XDG_", "NUMBA_"))}
+        return subprocess.run(
+            [sys.executable, "-c", python] if python else [*COMMAND, *arguments],
+            cwd=self.working,
+            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.temporary), **variables},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+
+    def counts(self, done: subprocess.CompletedProcess[str]) -> list[str]:
+        """The remarks of a command that has counted, and run no planted code."""
+        assert done.returncode == 0, done.stderr
+        assert "L(2,3) = 1\n" in done.stdout
+        assert not self.proof.exists()
+        return [line for line in done.stderr.splitlines() if not line.startswith("compiling")]
+
+
+def copy_kernels(folder: Path) -> None:
+    """Copy the kernels that were compiled for tests before."""
+    folder.mkdir(mode=0o700, parents=True)
+    for file in cache_folder().rglob("*"):
+        if file.suffix in (".nbi", ".nbc") or ".numba-" in file.name:
+            copy = folder / file.relative_to(cache_folder())
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copy(file, copy)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """The kernels of the count are compiled for tests."""
+    subprocess.run([*COMMAND, *COUNT], env=ENVIRONMENT, check=True, capture_output=True, timeout=240)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture
+def warm(machine: Machine) -> Machine:
+    """A machine where this user has compiled kernels among the temporary files."""
+    copy_kernels(machine.kernels)
+    return machine
+
+
+def kernels_below(home: Path) -> Path:
+    return home / "langford" / f"{platform.node()}-{kernel_hash()}"
+
+
+def test_planted_code_would_run(machine: Machine) -> None:
+    """In a folder of the victim: otherwise the other tests show nothing."""
+    machine.plant(kernels_below(machine.top / "cache"), owner=None)
+    done = machine.run(*COUNT, XDG_CACHE_HOME=str(machine.top / "cache"))
+    assert done.returncode == PLANTED_CODE, done.stderr
+    assert machine.proof.exists()
+
+
+@as_root
+def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Machine) -> None:
+    machine.plant(machine.kernels)
+    machine.kernels.chmod(0o777)
+    done = machine.run("run", "langford", "3", "--method", "godfrey", "--workers", "2", HOME="/dev/null")
+    (said,) = machine.counts(done)
+    assert f"{machine.kernels} is not used for compiled code: it belongs to user {STRANGER}" in said
+    assert os.listdir(machine.temporary) == [machine.kernels.name]  # the folder that took its place is gone
+
+
+@pytest.mark.parametrize("is_open", ["folder", "above"])
+def test_a_cache_folder_that_others_may_write_to(warm: Machine, is_open: str) -> None:
+    home = warm.top / "cache"
+    folder = kernels_below(home)
+    warm.plant(folder, owner=None)
+    (folder if is_open == "folder" else home).chmod(0o777)
+    (said,) = warm.counts(warm.run(*COUNT, XDG_CACHE_HOME=str(home)))
+    assert f"langford: {folder} is not used for compiled code: others may write to " in said
+
+
+def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
+    folder = warm.top / "numba"
+    warm.plant(folder, owner=None)
+    folder.chmod(0o777)
+    (said,) = warm.counts(warm.run(*COUNT, NUMBA_CACHE_DIR=str(folder), XDG_CACHE_HOME="/dev/null"))
+    assert said.startswith(f"langford: {folder} is not used for compiled code: others may write to it")
+
+
+def test_settings_of_numba_in_the_working_folder(machine: Machine) -> None:
+    """numba reads them again before each compilation: here they come after the program has begun."""
+    folder = machine.top / "theirs"
+    machine.plant(folder, owner=None)
+    folder.chmod(0o777)
+    program = f"""
+from pathlib import Path
+import langford, langford.kernels.cpu, numba
+Path(".numba_config.yaml").write_text("cache_dir: {folder}")
+numba.config.reload_config()
+assert numba.config.CACHE_DIR == "{folder}"
+print("L(2,3) =", langford.count(3, method="godfrey"))
+"""
+    said = machine.counts(machine.run(python=program))
+    assert said
+    assert all(line.startswith(f"langford: {folder}/") for line in said)
+
+
+NO_NAME = "import pwd\ndef unknown(user):\n    raise KeyError(user)\npwd.getpwuid = unknown\n"
+
+
+def test_a_user_without_name_and_home(warm: Machine) -> None:
+    """The home folder of such a user is "~", which would be one in the working folder, as that of the variable."""
+    for folder in ("~/.cache", "cache"):
+        warm.plant(kernels_below(warm.working / folder), owner=None)
+    no_home = planted(warm.top / "planted", f"{NO_NAME}import os\nos.environ.pop('HOME', None)\n")
+    done = warm.run(*COUNT, XDG_CACHE_HOME="cache", XDG_CONFIG_HOME="", **no_home)
+    assert warm.counts(done) == []
+
+
+@as_root
+def test_the_home_of_another_user(warm: Machine) -> None:
+    """As with ``sudo``, where it keeps HOME."""
+    warm.plant(kernels_below(warm.home / ".cache"))
+    os.chown(warm.home, STRANGER, STRANGER)
+    (said,) = warm.counts(warm.run(*COUNT))
+    assert (
+        f"{warm.home} belongs to user {STRANGER}; change that, or name another folder with XDG_CACHE_HOME" in said
+    )
+
+
+# -- other places -----------------------------------------------------------------------------
+
+CUPY = """
+import json, os, sys
+from types import SimpleNamespace
+names = ("CUPY_CACHE_DIR", "CUPY_CUDA_LIB_PATH", "CUDA_CACHE_PATH")
+print("CuPy uses", json.dumps([os.environ.get(name) for name in names]), file=sys.stderr)
+cuda = SimpleNamespace(is_available=lambda: False)
+"""
+"""In the place of CuPy, which loads libraries when it is imported, and kernels later."""
+GPU_FOLDERS = {
+    "CUPY_CACHE_DIR": ".cupy/kernel_cache",
+    "CUPY_CUDA_LIB_PATH": ".cupy/cuda_lib",
+    "CUDA_CACHE_PATH": ".nv/ComputeCache",
+}
+
+
+@pytest.fixture
+def cupy(machine: Machine) -> dict[str, str]:
+    """Variables with which Python finds that CuPy."""
+    found = planted(machine.top / "planted", "")
+    (machine.top / "planted" / "cupy.py").write_text(CUPY)
+    return found
+
+
+def test_cupy_and_the_driver_load_from_private_folders_alone(machine: Machine, cupy: dict[str, str]) -> None:
+    machine.home.chmod(0o777)
+    done = machine.run(*COUNT, "--device", "cuda", **cupy)
+    usual, of_gpu, used = done.stderr.splitlines()[:3]
+    assert os.listdir(machine.home) == []
+    assert "XDG_CACHE_HOME" in usual
+    for variable, name in GPU_FOLDERS.items():
+        assert (
+            f"{machine.home / name} is not used for compiled code: others may write to {machine.home}: " in of_gpu
+        )
+        assert str(machine.kernels / variable.lower()) in used
+
+
+def test_folders_that_are_named_for_cupy_are_looked_at_too(machine: Machine, cupy: dict[str, str]) -> None:
+    private, open_one = machine.temporary / "kernels", machine.top / "open"
+    open_one.mkdir()
+    open_one.chmod(0o777)
+    named = {"CUPY_CACHE_DIR": str(private), "CUPY_CUDA_LIB_PATH": str(open_one)}
+    said = machine.run(*COUNT, "--device", "cuda", **cupy, **named).stderr
+    assert (
+        f'CuPy uses ["{private}", "{kernels_below(machine.home / ".cache") / "cupy_cuda_lib_path"}", null]' in said
+    )
+    assert f"langford: {open_one} is not used for compiled code: others may write to it, and may have" in said
+    assert private.stat().st_mode & 0o777 == 0o700
+
+
+WORK = ["work", "http://127.0.0.1:9/seven", "--time-limit", "1"]
+
+
+def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
+    state = machine.top / "state"
+    state.mkdir()
+    state.chmod(0o777)
+    variables = {"LANGFORD_TOKEN": "token", "XDG_STATE_HOME": str(state)}
+    refused = machine.run(*WORK, **variables)
+    folder = state / "langford" / "outbox"
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        f"langford: results cannot wait in {folder}, where others can exchange them: others may write to {state}: "
+        f"chmod go-w {state}, or choose another folder with --outbox\n"
+    )
+    named = machine.run(*WORK, "--outbox", str(state), **variables)
+    assert named.returncode == 3
+    assert f"others can exchange results that wait in {state}, which are sent as this worker's: others may" in (
+        named.stderr
+    )

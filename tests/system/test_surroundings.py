@@ -1,0 +1,332 @@
+"""Where the program runs: full and closed outputs, folders with the names of its packages, little patience."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from db import Ledger
+from jobs.run.effort import WorkersKeepDying
+from langford.cli.exit_codes import code_of_error
+from langford.cli.main import cli
+from langford.errors import LangfordError, MachineFailed, WrongResult
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
+from tests.support.preloaded import preloaded
+from tests.support.servers import Server
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which $langford is the program, and $started the same one, started as usual."""
+    environment = {**ENVIRONMENT, "langford": str(preloaded().program), "started": " ".join(COMMAND)}
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", ["count 8", "count 8 --json", "list 7", "--help", "estimate 8"])
+def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"$langford {arguments} > /dev/full")
+    assert done.returncode == 1, done.stderr
+    said = without_announcement(done.stderr)
+    assert said.startswith("langford: cannot write the output (No space left on device)")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("--help", 0),
+        ("list 7", 0),
+        ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
+        ("run langford 8 --time-limit 0", 3),
+        ("", 2),
+        ("nonsense", 2),
+        ("count 0", 2),
+        ("count 8 > /dev/full", 1),
+    ],
+)
+def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: str, code: int) -> None:
+    told, untold, unheard = (
+        shell(tmp_path, f"$langford {arguments} {errors}") for errors in ("2>errors", "2>/dev/full", "2>&-")
+    )
+    assert [done.returncode for done in (told, untold, unheard)] == [code, code, code]
+    assert told.stdout == untold.stdout
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    for command, code in [("count 8", 0), ("status", 2), ("run langford 8", 2), ("draw 7 --out seven.svg", 2)]:
+        done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
+        assert done.returncode == code, done.stderr
+        said = without_announcement(done.stderr)
+        assert said.startswith("langford: the working folder is gone: change to one that exists") == (code == 2)
+        assert len(said.splitlines()) == (code == 2)
+
+
+@pytest.mark.parametrize("arguments", ["count 8", "list 7", "--help", "status"])
+def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"$langford {arguments} >&-")
+    assert done.returncode == (2 if arguments == "status" else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell(tmp_path, f"$langford {arguments} >&- 2>&-").returncode == done.returncode
+    assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
+
+
+@pytest.mark.parametrize("arguments", ["list 11", "list 11 --json", "count 8"])
+def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"{{ $langford {arguments}; echo ended with $? >&2; }} | head -c 1")
+    assert len(done.stdout) == 1
+    assert done.stderr.splitlines()[-1] == "ended with 0", done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version"])
+def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) -> None:
+    done = shell(tmp_path, f"{{ sleep 1; $langford {arguments}; echo ended with $? >&2; }} | true")
+    assert done.stderr.splitlines() == ["ended with 0"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "arguments", "says"),
+    [
+        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", "estimate 8", r"L(2,8) \u2248 "),
+        ("PYTHONIOENCODING=ascii", "draw 7", r"\u250c"),
+        ("PYTHONIOENCODING=ascii", "ledger copy langford.db copy-$$.db", r"\u2026"),
+        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", r"export seven --out $(printf '\303\266').gz", ".gz"),
+    ],
+)
+def test_letters_that_an_output_lacks_are_escapes(
+    langford: Run, tmp_path: Path, encoding: str, arguments: str, says: str
+) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(tmp_path, f"{encoding} $langford {arguments}")
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "status $wrong",
+        "run langford 7 --name $wrong",
+        "token seven --label $wrong",
+        "recheck seven --kernel $wrong",
+        "delete $wrong --yes",
+    ],
+)
+def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path, arguments: str) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == "langford: a\\udcff is no text here: write it in UTF-8, in a locale of UTF-8\n"
+    assert "seven" in langford("status").stdout
+
+
+def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    done = shell(
+        tmp_path,
+        r"name=$(printf '\377'); $langford export seven --out $name.gz && $langford result --from $name.gz",
+    )
+    assert done.returncode == 0, done.stderr
+    assert os.fsencode(tmp_path) + b"/\xff.gz" in [os.fsencode(file) for file in tmp_path.iterdir()]
+    assert "L(2,7) = 26" in done.stdout
+
+
+def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
+    done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --depth 4 --workers 6")
+    assert done.returncode == 1, done.stderr
+    assert "langford: the system refuses more to this process (Too many open files): raise its" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ("count 1000000000", 2, "at most 4,096"),
+        ("create langford 1000000", 2, "at most 4,096"),
+        ("draw 200", 2, "up to 128 places"),
+        ("list 100 --limit 1", 2, "up to 128 places"),
+        ("count 1000 --copies 3", 2, "no method can count"),
+        ("count 33", 0, "L(2,33) = 0"),
+    ],
+)
+def test_limits_before_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, code: int, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = time.process_time()  # of the processor: other programs may run beside this one
+    done = CliRunner().invoke(cli, arguments.split(), standalone_mode=False)
+    spent = time.process_time() - before
+    if code:
+        assert isinstance(done.exception, LangfordError), done.output
+        assert code_of_error(done.exception) == code
+        assert says in str(done.exception)
+    else:
+        assert done.exception is None
+        assert says in done.output
+    assert spent < 2
+
+
+def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
+    for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--seed", "1"]):
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stderr is not None
+        assert "the search goes on" in process.stderr.readline()
+        process.terminate()
+        process.communicate()
+
+
+def test_nothing_is_computed_where_none_can_exist(langford: Run) -> None:
+    at_once = langford("count", "29")
+    assert (at_once.returncode, "L(2,29) = 0" in at_once.stdout) == (0, True)
+    assert "nothing was counted: --anyway" in at_once.stdout
+    assert "none can exist" in at_once.stdout
+    counted = langford("count", "9", "--anyway")
+    assert (counted.returncode, "found by" in counted.stdout) == (0, True)
+
+
+def test_more_workers_than_cores_are_announced(langford: Run) -> None:
+    many = str(len(os.sched_getaffinity(0)) + 1)
+    for command in (["count", "8", "--cores", many], ["run", "langford", "8", "--workers", many]):
+        done = langford(*command)
+        assert done.returncode == 0
+        assert f"{many} at once on" in done.stderr
+
+
+def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Path) -> None:
+    refused = langford("create", "langford", "24", "--method", "godfrey", "--depth", "24", stdin=subprocess.DEVNULL)
+    assert refused.returncode == 2
+    assert "tasks" in refused.stderr
+    assert "--yes" in refused.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
+def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
+    """With every task taken for many: the question is what matters."""
+    program = "from langford.cli import running; running.MANY_TASKS = 0; from langford.cli.main import main; main()"
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "create", "langford", "8", "--depth", "4"],
+        cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.write(ours, f"{answer}\n".encode())
+    _, errors = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(terminal)
+    assert "tasks, which takes minutes and gigabytes. Create it?" in errors
+    assert process.returncode == code, errors
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        assert len(ledger.campaigns()) == (code == 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "create langford 24 --method miller --depth 10",
+        "create langford 20 --method regular --depth 18",
+        "create langford 24 --method godfrey --depth 24",
+        "create langford 32 --depth 60 --yes",
+        "count 32",
+        "count 60 --method miller",
+        "estimate 64 --walks 100000",
+    ],
+)
+def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
+    """A command answers, refuses or starts to print within a gigabyte, whatever it is asked for."""
+    # A small process starts it: the peak of a child begins with that of its parent.
+    program = (
+        "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdin=-3, stdout=-3); "
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *COMMAND, *arguments.split()],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    code, kilobytes = map(int, done.stdout.split())
+    assert code in (0, 2), done.stderr
+    assert kilobytes * 1024 < 2**30
+
+
+PACKAGES = ("db", "jobs", "slurm")
+
+
+def make_foreign(folder: Path, package: str) -> None:
+    """Make a folder in a folder that is a package of that name, but not this program's."""
+    (folder / package).mkdir()
+    (folder / package / "__init__.py").write_text("raise SystemExit('the foreign package was imported')\n")
+
+
+def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
+    for package in PACKAGES:
+        make_foreign(tmp_path, package)
+    command = Path(sys.executable).with_name("langford")
+    starts = [[sys.executable, "-P", "-m", "langford"], COMMAND, *([[str(command)]] if command.exists() else [])]
+    for start in starts:
+        for arguments in (["count", "8"], ["status"]):
+            done = subprocess.run(
+                [*start, *arguments], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == (2 if arguments == ["status"] else 0), done.stderr
+            assert "foreign" not in done.stderr
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str) -> None:
+    make_foreign(tmp_path, package)
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*COMMAND, "count", "8"],
+        cwd=tmp_path.parent, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert f"finds the package {package} at {tmp_path}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Path) -> None:
+    for name in ("db", "jobs", "slurm"):
+        (tmp_path / name).mkdir()
+    assert langford("run", "langford", "8").returncode == 0
+    on_path = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
+    command = [*COMMAND, "run", "langford", "11"]
+    done = subprocess.run(command, cwd=tmp_path, env=on_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp_path: Path) -> None:
+    name = "langford-8-polyphase-0"
+    assert langford("create", "langford", "8").returncode == 0
+    assert langford("token", name, "--out", "token").returncode == 0
+    options = ["--time", "20:00", "--dry-run"]
+    with Server(tmp_path, name) as server:
+        serving = ["--server", server.url, "--token-file", "token"]
+        worker = langford("slurm", "submit", name, *serving, *options)
+    reserved = langford("slurm", "reserve", *options, "--", "langford", "8")
+    for done in (worker, reserved):
+        assert done.returncode == 0, done.stderr
+        assert f"{sys.executable} -P -m langford " in done.stdout
+        assert f"#SBATCH --chdir={tmp_path}" in done.stdout
+
+
+def test_a_queue_on_a_file_of_one_machine_is_refused(langford: Run) -> None:
+    assert langford("create", "langford", "8").returncode == 0
+    for command in ("submit", "keep"):
+        done = langford("slurm", command, "langford-8-polyphase-0", "--time", "20:00", "--dry-run")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "give --server" in done.stderr
+
+
+def test_exit_codes_by_cause() -> None:
+    assert issubclass(WorkersKeepDying, MachineFailed)
+    assert code_of_error(WorkersKeepDying("dying")) == 1
+    assert code_of_error(WrongResult("wrong")) == 4
