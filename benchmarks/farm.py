@@ -22,7 +22,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from farm_parts import campaigns, claims, overhead, pool
-from harness import Report, add_choice, parser_of, postgres_server, run
+from harness import Report, add_choice, parser_of, run
+from serving import postgres_server
 
 PARTS = ("creation", "claims", "server", "overhead", "pool")
 

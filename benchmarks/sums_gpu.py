@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from functools import partial
 from math import ceil
 from random import Random
@@ -128,7 +129,11 @@ def sums(method: str, report: Report, quick: bool) -> None:
         measure(table, problem, method, depth, drawn)
 
 
-PARTS = {"polyphase": partial(sums, "polyphase"), "shifted": partial(sums, "shifted"), "points": compare}
+PARTS: dict[str, Callable[[Report, bool], None]] = {
+    "polyphase": partial(sums, "polyphase"),
+    "shifted": partial(sums, "shifted"),
+    "points": compare,
+}
 
 
 def main(options: argparse.Namespace, report: Report) -> None:

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness import Figure, Table, empty_database
-from serving import KEY, served
+from harness import Figure, Table
+from serving import KEY, empty_database, served
 
 from db import Ledger
 from db.states import Role

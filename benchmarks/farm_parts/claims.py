@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import Table, empty_database
-from serving import NAME, new_campaign, served
+from harness import Table
+from serving import NAME, empty_database, new_campaign, served
 
 from db import Campaign, Delivery, Lease, Ledger
 from db.states import Role

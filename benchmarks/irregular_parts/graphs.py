@@ -137,7 +137,7 @@ def cycles(bench: Bench) -> None:
         parts = bench.timed(runs, lambda: irregular.components(moved), warm)
         taken = bench.timed(runs, lambda: irregular.cycle_mean(moved, on_edges), warm)
         checked = bench.timed(runs, taken.outcome.check, warm)
-        peers = []
+        peers: list[object] = []
         for peer in (yto, howard):
             if graph.m > 6_000_000 or there:
                 peers.append("")

@@ -104,7 +104,7 @@ def _row_of_methods(bench: Bench, table: Table, first: tuple[object, ...], paren
     moved = bench.timed(3, lambda: [bench.put(parents), on_host(bench.put(ones))])
     prepared = bench.timed(1, lambda: irregular.Tree(bench.put(parents)))
     tree, values = prepared.outcome, bench.put(ones)
-    cells = []
+    cells: list[object] = []
     for fix in (irregular.rootfix, irregular.leaffix):
         # Whole numbers: all methods agree bit for bit.
         expected = tree.depth + 1 if fix is irregular.rootfix else tree.size

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from harness import Report, empty_database, postgres_server, processor_seconds, timed
+from harness import Report, processor_seconds, timed
 from ledger_parts.running_campaign import FULL, QUICK, filled
+from serving import empty_database, postgres_server
 
 from db import Ledger
 from db.look.overview import to_document

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from harness import Figure, Report, Table, empty_database, postgres_server, timed
+from harness import Figure, Report, Table, timed
+from serving import empty_database, postgres_server
 from sqlalchemy import Connection, text
 
 from db import Database, Ledger
