@@ -19,11 +19,7 @@ from tests.support.servers import Server
 
 SUBMIT = ["slurm", "submit", "ours", "--time", "20:00"]
 PROBLEMS = [
-    ["--differences", "1,2,3", "--places", "6"],
-    ["--differences", "1,2,4,5,7", "--places", "11", "--empty", "2"],
     ["--differences", "1,2,3", "--places", "9", "--copies", "3"],
-    ["hooked-skolem", "6"],
-    ["skolem", "9", "--copies", "3"],
     ["langford", "8", "--method", "shifted", "--seed", "5"],
 ]
 
