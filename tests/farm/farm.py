@@ -99,8 +99,8 @@ class Farm:
         self.processes.append(process)
         return process
 
-    def serve(self, *more: str) -> subprocess.Popen[str]:
-        process = self.start("serve", NAME, *more, "--port", str(self.port))
+    def serve(self, *more: str, **variables: str) -> subprocess.Popen[str]:
+        process = self.start("serve", NAME, *more, "--port", str(self.port), **variables)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):

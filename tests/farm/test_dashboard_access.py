@@ -261,7 +261,7 @@ def test_the_files_write_no_markup_and_ask_nobody_else() -> None:
 
 def test_the_files_belong_to_the_package() -> None:
     """A wheel contains what its package data name."""
-    settings = tomllib.loads((FOLDER.parents[1] / "pyproject.toml").read_text())
+    settings = tomllib.loads((FOLDER.parents[2] / "pyproject.toml").read_text())
     patterns = settings["tool"]["setuptools"]["package-data"]["jobs.farm.dashboard"]
     files = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
     assert {"static", "templates"} == {path.parent.name for path in files}

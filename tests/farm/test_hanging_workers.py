@@ -35,8 +35,8 @@ from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
 from tests.support.campaigns import age
-from tests.support.command_line import ENVIRONMENT, planted
 from tests.support.command_line import Run as Langford
+from tests.support.command_line import planted
 from tests.support.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -308,7 +308,7 @@ class OddAnswers(BaseHTTPRequestHandler):
 def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """The environment of a worker that asks again soon."""
     (tmp_path / "soon").mkdir()
-    besides = "import jobs.run.backoff\njobs.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
+    besides = "import jobs.run.backoff\njobs.run.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
     return slowed(tmp_path / "soon", besides=besides)
 
 
@@ -506,14 +506,7 @@ def test_a_servers_clock_that_was_ahead_and_came_back(farm: Farm) -> None:
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, farm.folder / "clock.c", "-ldl"], check=True)
     farm.server.kill()
     farm.server.wait()
-    ahead = {"LD_PRELOAD": str(library), "SHIFT": "86400"}
-    original = dict(ENVIRONMENT)
-    ENVIRONMENT.update(ahead)
-    try:
-        farm.server = farm.serve()
-    finally:
-        ENVIRONMENT.clear()
-        ENVIRONMENT.update(original)
+    farm.server = farm.serve(LD_PRELOAD=str(library), SHIFT="86400")
     lost = farm.work("--lease", "3")
     farm.wait_until(lambda: farm.done() > 3)
     lost.send_signal(signal.SIGSTOP)

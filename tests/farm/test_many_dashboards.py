@@ -128,7 +128,8 @@ import sys
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
-from jobs.farm import listening, serving
+from jobs.farm.api import serving
+from jobs.farm.guard import listening
 from jobs.farm.guard.connections import Connections, LimitedLog
 def words():
     while True:

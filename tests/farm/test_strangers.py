@@ -113,7 +113,8 @@ def test_headers_that_never_end(farm: Farm, start: bytes) -> None:
 SHORT_BODIES = """
 import sys
 from db import Ledger
-from jobs.farm import listening, server, serving
+from jobs.farm.api import server, serving
+from jobs.farm.guard import listening
 from jobs.farm.guard.connections import Connections, LimitedLog
 ledger, connections, log = Ledger(sys.argv[1]), Connections(), LimitedLog()
 application = server.application(ledger, [sys.argv[2]], None, connections, log)

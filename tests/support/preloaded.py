@@ -136,7 +136,9 @@ class Command:
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code, once it has ended."""
         if self.returncode is None:
-            if not select.select([self._connection], [], [], timeout)[0]:
+            answer = select.poll()  # select() takes no descriptor above 1023
+            answer.register(self._connection, select.POLLIN)
+            if not answer.poll(None if timeout is None else 1000 * timeout):
                 raise subprocess.TimeoutExpired(self.args, timeout)
             self.returncode = os.waitstatus_to_exitcode(int(self._connection.recv(100)))
             self._connection.close()

@@ -213,7 +213,10 @@ def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Pa
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
 def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
     """With every task taken for many: the question is what matters."""
-    program = "from langford.cli import running; running.MANY_TASKS = 0; from langford.cli.main import main; main()"
+    program = (
+        "from langford.cli.campaigns import running; running.MANY_TASKS = 0; "
+        "from langford.cli.main import main; main()"
+    )
     ours, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", program, "create", "langford", "8", "--depth", "4"],
