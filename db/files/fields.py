@@ -12,6 +12,7 @@ from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
 from db.records import Equipment
+from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.problem import Problem
 
@@ -81,6 +82,13 @@ def printable(value: Any, longest: int) -> str:
 def or_none(value: Any, check: Callable[[Any], T]) -> T | None:
     """None, or a value that passes a check."""
     return None if value is None else check(value)
+
+
+def device_kind(value: Any) -> str:
+    """The name of a kind of device; raises BadMessage."""
+    if not isinstance(value, str) or value not in KINDS:
+        raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
+    return value
 
 
 def equipment(fields: Mapping[str, Any]) -> Equipment:

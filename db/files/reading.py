@@ -18,6 +18,7 @@ from db.files.fields import (
     EQUIPMENT,
     LONGEST_HOST,
     BadMessage,
+    device_kind,
     equipment,
     exactly,
     integer,
@@ -31,7 +32,6 @@ from db.files.fields import (
 from db.files.promise import PromiseReader
 from db.names import require_name
 from db.records import Computation, Machine
-from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.methods import LARGEST_SEED, Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
@@ -125,10 +125,8 @@ def _machines(documents: _Documents, count: int) -> list[Machine]:
     machines = []
     for number in range(count):
         fields = exactly(documents.read(), "host", "device_kind", *EQUIPMENT)
-        if fields["device_kind"] not in KINDS:
-            raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
-        host = printable(fields["host"], LONGEST_HOST)
-        machines.append(Machine(number, host, fields["device_kind"], equipment(fields)))
+        host, kind = printable(fields["host"], LONGEST_HOST), device_kind(fields["device_kind"])
+        machines.append(Machine(number, host, kind, equipment(fields)))
     return machines
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from db import Credential, Delivery, Lease, Receipt, Standing
-from db.files.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, equipment, or_none, problem
+from db.files.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, device_kind, equipment, or_none, problem
 from db.files.fields import BadMessage as BadMessage
 from db.files.fields import exactly as exactly
 from db.files.fields import integer as integer
@@ -20,7 +20,6 @@ from db.files.fields import seconds as seconds
 from db.files.fields import text as text
 from db.states import Ending, EventKind
 from jobs.run.identity import PROCESS, Identity
-from langford.devices import KINDS
 from langford.methods import LARGEST_SEED, PlanKey
 from langford.result import BadText, Evaluation
 
@@ -136,16 +135,14 @@ def identity_of(document: Any) -> Identity:
     """The identity in a document; raises BadMessage."""
     names = "worker", "host", "process", "device_kind", "kernels"
     fields = exactly(document, *names, *EQUIPMENT)
-    worker_id, host, process, device_kind, kernels = (text(fields[name]) for name in names)
+    worker_id, host, process, kind, kernels = (text(fields[name]) for name in names)
     if len(host) > LONGEST_HOST or not host.isprintable():
         raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
     if not PROCESS.fullmatch(process):
         raise BadMessage("expected a process as number@start@boot")
-    if device_kind not in KINDS:
-        raise BadMessage(f"expected a device of kind {' or '.join(KINDS)}")
     if len(kernels) > LONGEST_HASH or not kernels.isalnum():
         raise BadMessage(f"expected a hash of kernels of at most {LONGEST_HASH} letters and digits")
-    return Identity(identifier(worker_id), host, process, device_kind, kernels, equipment(fields))
+    return Identity(identifier(worker_id), host, process, device_kind(kind), kernels, equipment(fields))
 
 
 def departure_of(document: Any) -> tuple[str, Ending]:
