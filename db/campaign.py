@@ -19,6 +19,7 @@ from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.leased_tasks import LeasedTasks
+from db.look import progress
 from db.look.history import History
 from db.look.history_queries import history
 from db.look.overview import Overview, gathering
@@ -252,7 +253,7 @@ class Campaign(LeasedTasks):
         """
         with self.reading(snapshot=True) as connection:
             merging.require_trust(connection, self.record, unconfirmed)
-            return queries.results(connection, self.campaign_id)
+            return progress.results(connection, self.campaign_id)
 
     # -- views ----------------------------------------------------------------------------
 
@@ -281,17 +282,17 @@ class Campaign(LeasedTasks):
     def progress(self) -> Progress:
         """How far the campaign is."""
         with self.reading() as connection:
-            return queries.progress(connection, self.record)
+            return progress.progress(connection, self.record)
 
     def standing(self) -> Standing:
         """What is left to do: the cheap part of :meth:`progress`."""
         with self.reading() as connection:
-            return queries.standing(connection, self.record)
+            return progress.standing(connection, self.record)
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
         with self.reading() as connection:
-            return queries.tasks(connection, self.campaign_id, state)
+            return progress.tasks(connection, self.campaign_id, state)
 
     def history(self) -> History:
         """All that happened to the campaign, at once."""

@@ -5,6 +5,8 @@ Times are seconds since 1970 by the database's clock (:class:`db.store.dialects.
 
 from __future__ import annotations
 
+import secrets
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -22,7 +24,11 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from db.states import TaskState
-from db.trust.draw import fresh_secret
+
+
+def fresh_secret() -> str:
+    """A key for the draw of a campaign, which nobody can guess."""
+    return secrets.token_hex(32)
 
 
 class Base(DeclarativeBase):

@@ -8,7 +8,6 @@ beforehand where a lie would not be noticed.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from dataclasses import dataclass
 
 FEWEST_VALID = 10
@@ -17,11 +16,6 @@ DRAWN = 0.0
 """The lot of a result that every share above 0 draws."""
 CONTESTED = -1.0
 """The lot of a result that must be confirmed even without any share: others had found another value."""
-
-
-def fresh_secret() -> str:
-    """A key that nobody can guess."""
-    return secrets.token_hex(32)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import IO, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-from jobs.farm.worker.requests import is_this_machine
+from jobs.addresses import is_this_machine
 from langford.errors import LangfordError
 from langford.version import __version__
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from db.look import progress
 from db.records import CampaignRecord
 from db.trust import merging
-from db.work import queries
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
 from langford.reference import published
@@ -46,6 +46,6 @@ def _merged(connection: Connection, campaign: CampaignRecord, plan: Callable[[],
         return None
     try:
         merging.require_trust(connection, campaign)
-        return merge(plan(), queries.results(connection, campaign.campaign_id)).published
+        return merge(plan(), progress.results(connection, campaign.campaign_id)).published
     except LangfordError:
         return None

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from db.look import progress
 from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
 from db.look.overview.attendance import Running
 from db.look.overview.counting import MergedCount
@@ -59,7 +60,7 @@ def overview(
     campaign_id = campaign.campaign_id
     known = connection.execute(_NOW, {"campaign": campaign_id}).one()
     now, campaign = known.now, replace(campaign, name=known.name)
-    standing = queries.standing(connection, campaign)
+    standing = progress.standing(connection, campaign)
     everybody = attendance.workers(connection, campaign_id)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
     running = attendance.running(connection, campaign_id)

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from jobs.farm.api.wire import BadMessage
+from db.files.fields import BadMessage
 from langford.errors import LangfordError
 
 

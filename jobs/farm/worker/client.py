@@ -20,7 +20,6 @@ from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
-from jobs.farm.worker.requests import is_this_machine as is_this_machine
 from jobs.run.identity import Identity
 
 

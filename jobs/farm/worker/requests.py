@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import ssl
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from jobs.addresses import is_this_machine
 from jobs.farm.api.wire import BadMessage
 from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
@@ -68,14 +68,6 @@ class BadProxy(LangfordError):
 
 class ClearText(LangfordError):
     """A token would travel over a network without encryption."""
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether what is sent to a host never leaves this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Requests:

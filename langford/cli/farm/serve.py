@@ -10,9 +10,9 @@ import click
 
 from db import Campaign, Ledger
 from db.look.overview import Watch
+from jobs.addresses import is_this_machine
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard import listening
-from jobs.farm.worker.client import is_this_machine
 from jobs.show.log import campaign_lines
 from jobs.show.log.reporter import Reporter
 from langford.cli.farm.logs import FORMATS, written

@@ -1,0 +1,102 @@
+"""How far a campaign is: tasks, work, attempts and results in numbers, and the tasks one by one."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from db.records import CampaignRecord, Progress, Standing, TaskRecord
+from db.states import EventKind, TaskState
+from db.store.models import Attempt, Event, Result, Task
+from db.trust import waiting
+from langford.arithmetic.limbs import exact_sum
+from langford.result import PartialResult
+
+
+def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
+    """All accepted results, by task."""
+    rows = connection.execute(
+        select(Result.task_index, Result.value, Result.residue, Result.evaluated)
+        .where(Result.campaign_id == campaign_id)
+        .order_by(Result.task_index)
+    )
+    return [PartialResult.from_text(*row) for row in rows]
+
+
+_NOT_DONE = (
+    select(Task.state, func.count(), func.sum(Task.work))
+    .where(
+        Task.campaign_id == bindparam("campaign"),
+        Task.state.in_([state for state in TaskState if state is not TaskState.DONE]),
+    )
+    .group_by(Task.state)
+)
+
+
+def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
+    """Tasks and work by state.
+
+    Only tasks that are not done are counted, and the done ones follow by subtraction: towards the end of a
+    campaign many workers ask this in vain, and then it costs little.
+    """
+    states = connection.execute(_NOT_DONE, {"campaign": campaign.campaign_id}).all()
+    tasks = {row[0]: row[1] for row in states}
+    work = {row[0]: float(row[2]) for row in states}
+    done = campaign.tasks - sum(tasks.values())
+    if done:
+        tasks[TaskState.DONE] = done
+        work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
+    return Standing(tasks, work, *waiting.numbers(connection, campaign.campaign_id))
+
+
+def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
+    """Tasks, work, attempts and results in numbers."""
+    campaign_id = campaign.campaign_id
+    by_state = standing(connection, campaign)
+    by_outcome = connection.execute(
+        select(func.coalesce(Attempt.outcome, "running"), func.count())
+        .where(Attempt.campaign_id == campaign_id)
+        .group_by(Attempt.outcome)
+    ).all()
+    confirmed = connection.scalar(
+        select(func.count())
+        .select_from(Event)
+        .where(Event.campaign_id == campaign_id, Event.kind == EventKind.CONFIRMED)
+    )
+    done = connection.execute(
+        select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
+    ).all()
+    return Progress(
+        by_state.tasks,
+        by_state.work,
+        by_state.rechecks,
+        by_state.rechecking,
+        seconds=sum(row.seconds for row in done),
+        evaluated=exact_sum([int(row.evaluated) for row in done]),
+        attempts={row[0]: row[1] for row in by_outcome},
+        confirmed=confirmed or 0,
+        conflicts=len(waiting.in_conflict(connection, campaign_id)),
+        replication=waiting.replication(connection, campaign_id),
+    )
+
+
+def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[TaskRecord]:
+    """Tasks with their results, by index; ``state``: only tasks in this state."""
+    query = (
+        select(
+            Task.task_index,
+            Task.state,
+            Task.work,
+            Task.failures,
+            Result.value,
+            Result.residue,
+            Result.evaluated,
+            Result.seconds,
+            Result.provenance,
+        )
+        .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
+        .where(Task.campaign_id == campaign_id)
+        .order_by(Task.task_index)
+    )
+    if state is not None:
+        query = query.where(Task.state == state)
+    return [TaskRecord(*row) for row in connection.execute(query)]
