@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,28 @@ def test_the_floors_are_those_that_the_imports_keep() -> None:
     assert all(above < below for above, below in zip(*heights, strict=True))
     titles = re.findall(r'class="title"[^>]*>(.*?)<', drawing)
     assert titles == ["langford/cli", *layers, "langford"]
+
+
+def test_every_room_is_drawn_above_those_that_it_uses() -> None:
+    """The rooms of the ledger and of jobs stand in the drawing as the contracts order them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    drawing = (DOCS / "floors.svg").read_text()
+    for package, name in (("db", "the rooms of the ledger"), ("jobs", "the rooms of jobs")):
+        layers = next(contract["layers"] for contract in contracts if contract["name"] == name)
+        floors = [re.findall(rf"{package}\.(\w+)", layer) for layer in layers]
+        kept = {room for floor in floors for room in floor}
+        floor = drawing[drawing.index(f'class="floor {package}"') :].partition('class="floor')[2]
+        floor = floor.partition('class="floor')[0]
+        drawn = [word for text in re.findall(r'class="name"[^>]*>([^<]+)<', floor) for word in text.split(", ")]
+        rooms = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+        assert rooms <= kept, package
+        assert rooms <= set(drawn), package
+        places = [[drawn.index(room) for room in above if room in drawn] for above in floors]
+        places = [each for each in places if each]
+        assert all(max(above) < min(below) for above, below in pairwise(places)), package
+    assert {path.parent.name for path in (ROOT / "langford" / "cli").glob("*/__init__.py")} <= set(
+        re.findall(r'class="name"[^>]*>([^<]+)<', drawing.partition('class="floor slurm"')[0])
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
