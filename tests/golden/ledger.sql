@@ -1,3 +1,1414 @@
 -- NOW is ((julianday('now') - 2440587.5) * 86400.0) in SQLite, extract(epoch from clock_timestamp()) in Postgres
 -- IN :value is IN (SELECT value FROM json_each(:value)) in SQLite, = ANY (:value) in Postgres
 -- LIMIT :value is LIMIT :value OFFSET :param in SQLite, LIMIT :value in Postgres
+
+-- acceptance.take
+  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
+  VALUES (:campaign_id, :task_index, :worker_id, :nonce, NOW, NOW, :copied, :note)
+  RETURNING id;
+P INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
+P SELECT p0::INTEGER, p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::BOOLEAN, p7::VARCHAR
+P FROM (
+P   VALUES (:campaign_id, :task_index, :worker_id, :nonce, NOW, NOW, :copied, :note, 0)
+P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
+P ORDER BY sen_counter
+P RETURNING id, id AS id__1;
+
+-- attendance.not_done
+  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
+    attempt.ended - coalesce(attempt.began, attempt.granted)
+  ) AS seconds
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome
+  GROUP BY attempt.worker_id, attempt.outcome;
+
+-- attendance.paces
+  SELECT worker.id, (
+S   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / (sum(result.seconds) + 0.0) END AS anon_1
+P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.seconds) AS FLOAT(53)) END AS anon_1
+    FROM (
+      SELECT attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.id AS id
+      FROM attempt
+      WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+      ORDER BY attempt.ended DESC
+      LIMIT :param
+    ) AS anon_2
+    JOIN task ON task.campaign_id = anon_2.campaign_id AND task.task_index = anon_2.task_index
+    JOIN result ON result.campaign_id = anon_2.campaign_id AND result.task_index = anon_2.task_index
+    WHERE anon_2.campaign_id = :campaign AND result.attempt_id = anon_2.id AND result.seconds BETWEEN :seconds
+    AND :seconds
+  ) AS pace
+  FROM worker
+  WHERE worker.last_seen > :since
+  ORDER BY worker.last_seen DESC
+  LIMIT :param;
+
+-- attendance.running
+  SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
+  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+  WHERE attempt.ended IS NULL AND attempt.deadline > :deadline;
+
+-- attendance.workers
+  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
+    count_1 FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL) AS attempts, (
+    SELECT max(attempt.ended) AS max_1
+    FROM attempt
+    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+  ) AS last_ended
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE (SELECT attempt.campaign_id FROM attempt WHERE attempt.worker_id = worker.id ORDER BY attempt.ended LIMIT
+    :param) = :campaign OR (
+    SELECT attempt.campaign_id
+    FROM attempt
+    WHERE attempt.worker_id = worker.id
+    ORDER BY attempt.ended DESC
+    LIMIT :param
+  ) = :campaign;
+
+-- completions.complete
+  UPDATE attempt
+S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END, ended=NOW, outcome=:outcome
+P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END, ended=NOW, outcome=:outcome
+  FROM (
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1
+S   FROM json_each(:rows) AS anon_1
+S   WHERE 1 = 1
+P   SELECT anon_1.id AS id, anon_1.began AS began
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   WHERE true
+  ) AS told
+S WHERE attempt.id = told.json_extract_2 AND attempt.ended IS NULL;
+P WHERE attempt.id = told.id AND attempt.ended IS NULL;
+
+-- completions.note_began
+  UPDATE attempt
+S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END
+P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END
+  FROM (
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1
+S   FROM json_each(:rows) AS anon_1
+S   WHERE 1 = 1
+P   SELECT anon_1.id AS id, anon_1.began AS began
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   WHERE true
+  ) AS told
+S WHERE attempt.id = told.json_extract_2;
+P WHERE attempt.id = told.id;
+
+-- computations.told
+  SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
+    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job, worker.slurm_index
+  FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  JOIN voter ON voter.id = worker.voter_id
+  WHERE result.campaign_id = :campaign AND (voter.kind = :kind OR worker.process = :process)
+  ORDER BY result.task_index;
+
+-- copying._batches
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share, campaign.secret
+  FROM campaign
+  ORDER BY campaign.id;
+  SELECT ledger.uuid, ledger.created FROM ledger ORDER BY ledger.uuid;
+  SELECT voter.id, voter.kind, voter.host, voter.token, voter.device_kind, voter.kernels, voter.valid,
+    voter.distrusted
+  FROM voter
+  ORDER BY voter.id;
+  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index
+  FROM worker
+  ORDER BY worker.id;
+  SELECT event.id, event.campaign_id, event.task_index, event.attempt_id, event.at, event.kind, event.detail
+  FROM event
+  ORDER BY event.id;
+  SELECT notice.id, notice.campaign_id, notice.channel, notice.kind, notice.about, notice.tries, notice.next_try,
+    notice.told
+  FROM notice
+  ORDER BY notice.id;
+  SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
+  FROM task
+  ORDER BY task.campaign_id, task.task_index;
+  SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
+  FROM token
+  ORDER BY token.id;
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
+    attempt.began, attempt.deadline, attempt.seconds, attempt.copied, attempt.steps, attempt.ended, attempt.outcome,
+    attempt.note, attempt.questioned
+  FROM attempt
+  ORDER BY attempt.id;
+  SELECT result.campaign_id, result.task_index, result.attempt_id, result.voter_id, result.confirmed_by,
+    result.doubt, result.listed, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    result.accepted, result.lot
+  FROM result
+  ORDER BY result.campaign_id, result.task_index;
+  SELECT witness.id, witness.campaign_id, witness.task_index, witness.attempt_id, witness.value, witness.residue,
+    witness.evaluated, witness.seconds, witness.provenance, witness.accepted, witness.lot
+  FROM witness
+  ORDER BY witness.id;
+
+-- copying._copy_table
+  INSERT INTO campaign (id, uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+  VALUES (:id, :uuid, :name, :problem, :method, :depth, :seed, :tasks, :work, :created, :recheck_share, :secret);
+  INSERT INTO ledger (uuid, created) VALUES (:uuid, :created);
+  INSERT INTO voter (id, kind, host, token, device_kind, kernels, valid, distrusted)
+  VALUES (:id, :kind, :host, :token, :device_kind, :kernels, :valid, :distrusted);
+  INSERT INTO worker (
+    id, host, process, started, device_kind, kernels, voter_id, last_seen, ended, ending, cores, processes,
+      device_model, slurm_job, slurm_index
+  )
+  VALUES (
+    :id, :host, :process, :started, :device_kind, :kernels, :voter_id, :last_seen, :ended, :ending, :cores,
+      :processes, :device_model, :slurm_job, :slurm_index
+  );
+  INSERT INTO event (id, campaign_id, task_index, attempt_id, at, kind, detail)
+  VALUES (:id, :campaign_id, :task_index, :attempt_id, :at, :kind, :detail);
+  INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
+  VALUES (:id, :campaign_id, :channel, :kind, :about, :tries, :next_try, :told);
+  INSERT INTO task (campaign_id, task_index, work, state, failures, deaths)
+  VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths);
+  INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
+  VALUES (:id, :campaign_id, :role, :digest, :created, :expires, :label);
+  INSERT INTO attempt (
+    id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, ended, outcome,
+      note, questioned
+  )
+  VALUES (
+    :id, :campaign_id, :task_index, :worker_id, :nonce, :granted, :began, :deadline, :seconds, :copied, :steps,
+      :ended, :outcome, :note, :questioned
+  );
+  INSERT INTO result (
+    campaign_id, task_index, attempt_id, voter_id, confirmed_by, doubt, listed, value, residue, evaluated, seconds,
+      provenance, accepted, lot
+  )
+  VALUES (
+    :campaign_id, :task_index, :attempt_id, :voter_id, :confirmed_by, :doubt, :listed, :value, :residue, :evaluated,
+      :seconds, :provenance, :accepted, :lot
+  );
+  INSERT INTO witness (
+    id, campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+  )
+  VALUES (
+    :id, :campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, :accepted,
+      :lot
+  );
+
+-- copying._require_quiet
+  SELECT count(*) AS count_1 FROM attempt WHERE attempt.ended IS NULL;
+
+-- copying.copy
+  SELECT count(*) AS count_1 FROM campaign;
+  DELETE FROM ledger;
+
+-- creation.create
+  CREATE TABLE campaign (
+S    id INTEGER NOT NULL, uuid VARCHAR(36) NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
+S     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, seed INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT NOT
+S     NULL, created FLOAT NOT NULL, recheck_share FLOAT NOT NULL, secret VARCHAR(64) NOT NULL, PRIMARY KEY (id),
+S     UNIQUE (name)
+P    id SERIAL NOT NULL, uuid VARCHAR(36) NOT NULL, name VARCHAR(200) NOT NULL, problem TEXT NOT NULL, method
+P     VARCHAR(40) NOT NULL, depth INTEGER NOT NULL, seed INTEGER NOT NULL, tasks INTEGER NOT NULL, work FLOAT(53)
+P     NOT NULL, created FLOAT(53) NOT NULL, recheck_share FLOAT(53) NOT NULL, secret VARCHAR(64) NOT NULL, PRIMARY
+P     KEY (id), UNIQUE (name)
+  );
+S CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT NOT NULL, PRIMARY KEY (uuid) );
+P CREATE TABLE ledger ( uuid VARCHAR(36) NOT NULL, created FLOAT(53) NOT NULL, PRIMARY KEY (uuid) );
+  CREATE TABLE voter (
+S    id INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token VARCHAR(64) NOT NULL,
+S     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT NULL, distrusted FLOAT,
+P    id SERIAL NOT NULL, kind VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, token VARCHAR(64) NOT NULL,
+P     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64) NOT NULL, valid INTEGER NOT NULL, distrusted FLOAT(53),
+      PRIMARY KEY (id)
+  );
+  CREATE INDEX voter_distrusted ON voter (id) WHERE distrusted IS NOT NULL;
+  CREATE INDEX voter_machine ON voter (host, token);
+  CREATE TABLE worker (
+S    id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started FLOAT NOT NULL,
+S     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64), voter_id INTEGER, last_seen FLOAT, ended FLOAT, ending
+S     VARCHAR(12), cores INTEGER, processes INTEGER, device_model VARCHAR(200), slurm_job VARCHAR(40), slurm_index
+S     INTEGER, PRIMARY KEY (id)
+P    id VARCHAR(36) NOT NULL, host VARCHAR(255) NOT NULL, process VARCHAR(80) NOT NULL, started FLOAT(53) NOT NULL,
+P     device_kind VARCHAR(10) NOT NULL, kernels VARCHAR(64), voter_id INTEGER, last_seen FLOAT(53), ended FLOAT(53),
+P     ending VARCHAR(12), cores INTEGER, processes INTEGER, device_model VARCHAR(200), slurm_job VARCHAR(40),
+P     slurm_index INTEGER, PRIMARY KEY (id)
+  );
+  CREATE INDEX worker_voter ON worker (voter_id);
+  CREATE TABLE event (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER, at FLOAT NOT NULL,
+S     kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attempt_id INTEGER, at FLOAT(53) NOT
+P     NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
+      campaign (id)
+  );
+  CREATE TABLE task (
+S    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT NOT NULL, state VARCHAR(12) NOT NULL,
+P    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) NOT NULL, state VARCHAR(12) NOT NULL,
+      failures INTEGER NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN
+      KEY(campaign_id) REFERENCES campaign (id)
+  );
+  CREATE INDEX task_queue ON task (campaign_id, state, work);
+  CREATE TABLE token (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
+S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id)
+S     REFERENCES campaign (id), UNIQUE (digest)
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
+P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, PRIMARY KEY (id), FOREIGN
+P     KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
+  );
+  CREATE TABLE attempt (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
+S     nonce VARCHAR(64), granted FLOAT NOT NULL, began FLOAT, deadline FLOAT NOT NULL, seconds FLOAT, copied BOOLEAN
+S     DEFAULT 0 NOT NULL, steps BIGINT, ended FLOAT, outcome VARCHAR(12), note TEXT, questioned FLOAT, PRIMARY KEY
+S     (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(worker_id)
+S     REFERENCES worker (id)
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
+P     nonce VARCHAR(64), granted FLOAT(53) NOT NULL, began FLOAT(53), deadline FLOAT(53) NOT NULL, seconds
+P     FLOAT(53), copied BOOLEAN DEFAULT false NOT NULL, steps BIGINT, ended FLOAT(53), outcome VARCHAR(12), note
+P     TEXT, questioned FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index) REFERENCES task
+P     (campaign_id, task_index), FOREIGN KEY(worker_id) REFERENCES worker (id)
+  );
+S CREATE INDEX attempt_alone ON attempt (campaign_id, granted) WHERE ended IS NULL AND copied = 0;
+P CREATE INDEX attempt_alone ON attempt (campaign_id, granted) WHERE ended IS NULL AND NOT copied;
+  CREATE INDEX attempt_open ON attempt (deadline) WHERE ended IS NULL;
+  CREATE INDEX attempt_task ON attempt (campaign_id, task_index);
+  CREATE INDEX attempt_worker ON attempt (worker_id, ended, outcome, granted, began);
+  CREATE TABLE result (
+     campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL, voter_id INTEGER,
+      confirmed_by INTEGER, doubt VARCHAR(10), listed BOOLEAN NOT NULL, value TEXT NOT NULL, residue TEXT NOT NULL,
+S     evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT NOT NULL, accepted FLOAT NOT NULL, lot FLOAT
+S     NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES task
+S     (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+P     evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance TEXT NOT NULL, accepted FLOAT(53) NOT NULL,
+P     lot FLOAT(53) NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN KEY(campaign_id, task_index) REFERENCES
+P     task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+  );
+  CREATE INDEX result_confirmed ON result (confirmed_by) WHERE confirmed_by IS NOT NULL;
+  CREATE INDEX result_doubt ON result (campaign_id, doubt) WHERE doubt IS NOT NULL;
+S CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot) WHERE listed = 1;
+P CREATE INDEX result_drawn ON result (campaign_id, voter_id, confirmed_by, lot) WHERE listed;
+  CREATE INDEX result_voter ON result (voter_id);
+  CREATE TABLE witness (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
+S     value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT NOT NULL, provenance TEXT
+S     NOT NULL, accepted FLOAT NOT NULL, lot FLOAT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id, task_index)
+S     REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, attempt_id INTEGER NOT NULL,
+P     value TEXT NOT NULL, residue TEXT NOT NULL, evaluated TEXT NOT NULL, seconds FLOAT(53) NOT NULL, provenance
+P     TEXT NOT NULL, accepted FLOAT(53) NOT NULL, lot FLOAT(53) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id,
+P     task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt_id) REFERENCES attempt (id)
+  );
+  CREATE INDEX witness_task ON witness (campaign_id, task_index);
+  INSERT INTO ledger (uuid, created) VALUES (:uuid, NOW);
+
+-- creation.create, upgrading.upgrade
+  CREATE TABLE notice (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
+S     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT, PRIMARY KEY (id), UNIQUE (
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
+P     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told FLOAT(53), PRIMARY KEY (id),
+P     UNIQUE (
+      campaign_id, channel, kind, about
+    ), FOREIGN KEY(campaign_id) REFERENCES campaign (id) 
+  );
+
+-- deaths._judge
+  SELECT worker.host, max(attempt.id) AS last
+  FROM worker JOIN attempt ON attempt.worker_id = worker.id
+  WHERE attempt.campaign_id = :campaign AND attempt.task_index = :task AND attempt.outcome = :outcome
+  GROUP BY worker.host;
+  SELECT attempt.note FROM attempt WHERE attempt.id = :id;
+
+-- deaths.die
+  UPDATE task
+  SET deaths=(task.deaths + :deaths)
+  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+  SELECT task.state, task.deaths FROM task WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+
+-- deaths.set_aside
+  SELECT task.task_index, task.deaths
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state = :state AND task.deaths >= :deaths;
+
+-- dialects.advance_ids
+P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
+P SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM voter), false);
+P SELECT setval(pg_get_serial_sequence('event', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM event), false);
+P SELECT setval(pg_get_serial_sequence('notice', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM notice), false);
+P SELECT setval(pg_get_serial_sequence('token', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM token), false);
+P SELECT setval(pg_get_serial_sequence('attempt', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM attempt), false);
+P SELECT setval(pg_get_serial_sequence('witness', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM witness), false);
+
+-- dialects.alone
+P SELECT pg_advisory_xact_lock(:pg_advisory_xact_lock) AS pg_advisory_xact_lock_1;
+
+-- dialects.close_to_writers
+P LOCK TABLE result IN SHARE ROW EXCLUSIVE MODE;
+P LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE;
+P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
+
+-- dialects.update_statistics
+P ANALYZE task;
+
+-- events.EventReader.new
+  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+  FROM event
+  WHERE event.id > :after AND event.campaign_id = :campaign AND event.kind IN (:kind)
+  ORDER BY event.id;
+
+-- events.LatestEvents.by_kind
+  SELECT event.kind, max(event.id) AS max_1
+  FROM event
+  WHERE event.id > :after AND event.campaign_id = :campaign AND event.kind IN (:kind)
+  GROUP BY event.kind;
+
+-- events.between
+  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+  FROM event
+  WHERE event.id > :after AND event.campaign_id = :campaign AND event.id <= :last AND event.kind = :kind
+  ORDER BY event.id;
+
+-- events.last_event
+  SELECT max(event.id) AS max_1 FROM event;
+
+-- gathering._events
+  SELECT event.at, event.kind, event.task_index, event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign
+  ORDER BY event.id DESC
+  LIMIT :param;
+
+-- gathering.overview
+  SELECT campaign.name, NOW AS now FROM campaign WHERE campaign.id = :campaign;
+
+-- history_queries._events
+  SELECT event.at, event.kind, event.task_index, event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign_id AND event.kind != :kind
+  ORDER BY event.id
+  LIMIT :param;
+
+-- history_queries._workers
+  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign_id)
+  ORDER BY worker.started, worker.id;
+
+-- history_queries.history
+  SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
+    result.confirmed_by IS NOT NULL AS anon_1
+  FROM result
+  WHERE result.campaign_id = :campaign_id
+  ORDER BY result.task_index;
+  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign_id;
+  SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
+    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
+  FROM attempt
+  WHERE attempt.campaign_id = :campaign_id
+  ORDER BY attempt.id;
+  SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign_id GROUP BY event.kind;
+
+-- history_queries.history, notices._due
+  SELECT NOW AS anon_1;
+
+-- inheritance.draw
+  UPDATE result
+  SET lot=:lot
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
+
+-- leases.claim
+  UPDATE task
+  SET state=:state
+  WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks)
+  RETURNING task_index, work;
+
+-- leases.copy
+  UPDATE attempt
+  SET copied=:copied
+  WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL;
+
+-- leases.cut
+  UPDATE attempt
+  SET deadline=(NOW + attempt.seconds)
+  WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
+
+-- leases.pace
+  SELECT attempt.campaign_id, worker.device_kind, result.seconds, task.work
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN result ON result.campaign_id = attempt.campaign_id
+  AND result.task_index = attempt.task_index JOIN task ON task.campaign_id = attempt.campaign_id
+  AND task.task_index = attempt.task_index
+  WHERE attempt.id > (SELECT max(attempt.id) AS max_1 FROM attempt) - :param AND attempt.outcome = :outcome
+  AND task.work > :work AND result.seconds <= :seconds;
+
+-- leases.renew
+  UPDATE attempt
+  SET deadline=(NOW + :seconds), seconds=:seconds
+  WHERE (attempt.id IN :attempts) AND attempt.ended IS NULL;
+  SELECT attempt.id FROM attempt WHERE (attempt.id IN :attempts) AND attempt.ended IS NULL;
+  UPDATE attempt SET steps=:made WHERE attempt.id = :attempt;
+
+-- ledger.Ledger._require_campaign
+  INSERT INTO campaign (uuid, name, problem, method, depth, seed, tasks, work, created, recheck_share, secret)
+  VALUES (:uuid, :name, :problem, :method, :depth, :seed, :tasks, :work, NOW, :recheck_share, :secret)
+  ON CONFLICT DO NOTHING
+  RETURNING id;
+
+-- lifecycle.cancel
+  UPDATE task SET state=:state WHERE task.campaign_id = :campaign_id AND task.state = :state;
+
+-- lifecycle.close
+  SELECT count(*) AS count_1 FROM attempt WHERE attempt.campaign_id = :campaign_id AND attempt.ended IS NULL;
+
+-- lifecycle.remove
+  CREATE INDEX leaving_result ON result (attempt_id);
+  CREATE INDEX leaving_witness ON witness (attempt_id);
+  DELETE FROM witness WHERE witness.campaign_id = :campaign_id;
+  DELETE FROM result WHERE result.campaign_id = :campaign_id;
+  DELETE FROM attempt WHERE attempt.campaign_id = :campaign_id;
+  DELETE FROM task WHERE task.campaign_id = :campaign_id;
+  DELETE FROM event WHERE event.campaign_id = :campaign_id;
+  DELETE FROM notice WHERE notice.campaign_id = :campaign_id;
+  DROP INDEX leaving_result;
+  DROP INDEX leaving_witness;
+  DELETE FROM campaign WHERE campaign.id = :id;
+
+-- lifecycle.remove, tokens.revoke_tokens
+  DELETE FROM token WHERE token.campaign_id = :campaign_id;
+
+-- lifecycle.rename
+  SELECT campaign.id FROM campaign WHERE campaign.name = :name;
+  UPDATE campaign SET name=:name WHERE campaign.id = :id;
+
+-- notices._due
+  SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
+  FROM notice
+  WHERE notice.campaign_id = :campaign AND notice.channel = :channel AND notice.kind = :kind
+  ORDER BY notice.id;
+
+-- notices.claim
+  INSERT INTO notice (campaign_id, channel, kind, about, tries, next_try)
+  VALUES (:campaign_id, :channel, :kind, :about, :tries, (NOW + :param))
+  RETURNING id;
+  UPDATE notice SET about=:about, tries=:tries, next_try=(NOW + :param) WHERE notice.id = :id;
+
+-- notices.not_told
+  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
+
+-- notices.told
+  UPDATE notice SET told=NOW WHERE notice.id = :id;
+
+-- presence.Presence.note
+  UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
+
+-- presence.leave
+  UPDATE worker SET last_seen=NOW, ended=NOW, ending=:how WHERE worker.id = :worker;
+
+-- presence.lose
+  UPDATE worker
+  SET ended=NOW, ending=:ending
+  WHERE worker.id = :worker AND worker.ended IS NULL
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL));
+
+-- progress.progress
+  SELECT coalesce(attempt.outcome, :coalesce) AS coalesce_1, count(*) AS count_1
+  FROM attempt
+  WHERE attempt.campaign_id = :campaign_id
+  GROUP BY attempt.outcome;
+  SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign_id AND event.kind = :kind;
+  SELECT result.seconds, result.evaluated FROM result WHERE result.campaign_id = :campaign_id;
+
+-- progress.results
+  SELECT result.task_index, result.value, result.residue, result.evaluated
+  FROM result
+  WHERE result.campaign_id = :campaign_id
+  ORDER BY result.task_index;
+
+-- progress.standing
+  SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state IN (:state)
+  GROUP BY task.state;
+
+-- progress.tasks
+  SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
+    result.seconds, result.provenance
+  FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
+  WHERE task.campaign_id = :campaign_id
+  ORDER BY task.task_index;
+  SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
+    result.seconds, result.provenance
+  FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
+  WHERE task.campaign_id = :campaign_id AND task.state = :state
+  ORDER BY task.task_index;
+
+-- pruning.idle
+  SELECT worker.id
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
+  LIMIT :param;
+
+-- pruning.prune
+S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
+P SELECT worker.id, worker.voter_id
+P FROM worker
+P WHERE (worker.id IN :workers)
+P ORDER BY worker.id
+P FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM worker
+  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
+S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
+P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM voter
+  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
+  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
+
+-- pruning.require_room
+  SELECT count(*) AS count_1
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
+  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
+
+-- queries.attempts
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id, (
+    SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
+S ) AS share, result.value, result.attempt_id AS "by"
+P ) AS share, result.value, result.attempt_id AS by
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id
+  LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  WHERE (attempt.id IN :attempts);
+
+-- queries.campaign
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  WHERE campaign.name = :name;
+
+-- queries.campaigns
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  ORDER BY campaign.id;
+
+-- queries.evaluations
+  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
+  FROM result
+  WHERE result.campaign_id = :campaign_id
+  ORDER BY result.task_index;
+
+-- queries.is_worked_at
+  SELECT attempt.id
+  FROM attempt
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
+  LIMIT :param;
+
+-- queries.lease_holders
+  SELECT worker.id, worker.host, worker.process
+  FROM worker
+  WHERE worker.id IN (
+    SELECT DISTINCT attempt.worker_id
+    FROM attempt
+    WHERE attempt.campaign_id = :campaign_id AND attempt.ended IS NULL
+  );
+
+-- queries.ledger_uuid
+P SELECT ledger.uuid FROM ledger;
+
+-- queries.ledger_uuid, turns.one_at_a_time
+S SELECT ledger.uuid FROM ledger;
+
+-- queries.origins
+  SELECT attempt.task_index, attempt.note
+  FROM attempt
+S WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%');
+P WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%%');
+
+-- queries.require_undeleted
+  SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
+
+-- queries.running
+  SELECT attempt.id, attempt.campaign_id FROM attempt WHERE attempt.worker_id = :worker AND attempt.ended IS NULL;
+
+-- queries.secret
+  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
+
+-- queries.shown
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
+  FROM attempt
+  WHERE (attempt.id IN :attempts);
+
+-- queries.voters
+  SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
+
+-- queries.work
+  SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign_id AND (task.task_index IN :tasks);
+
+-- questioned.question
+  UPDATE attempt
+  SET questioned=NOW
+  WHERE attempt.campaign_id = :campaign_id
+  AND (
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign_id) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign_id
+    )
+  )
+  AND attempt.questioned IS NULL AND (attempt.task_index IN :tasks)
+  RETURNING task_index;
+  UPDATE attempt
+  SET questioned=NOW
+  WHERE attempt.campaign_id = :campaign_id
+  AND (
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign_id) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign_id
+    )
+  )
+  AND attempt.questioned IS NULL
+  AND attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.id = :id OR worker.host = :host)
+  AND (
+    attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.kernels = :kernels) OR attempt.id IN (SELECT
+S     result.attempt_id FROM result WHERE result.campaign_id = :campaign_id AND (result.provenance LIKE '%' ||
+S     :provenance || '%' ESCAPE '/')) OR attempt.id IN (
+P     result.attempt_id FROM result WHERE result.campaign_id = :campaign_id AND (result.provenance LIKE '%%' ||
+P     :provenance || '%%' ESCAPE '/')) OR attempt.id IN (
+      SELECT witness.attempt_id
+      FROM witness
+S     WHERE witness.campaign_id = :campaign_id AND (witness.provenance LIKE '%' || :provenance || '%' ESCAPE '/')
+P     WHERE witness.campaign_id = :campaign_id AND (witness.provenance LIKE '%%' || :provenance || '%%' ESCAPE '/')
+    )
+  )
+  RETURNING task_index;
+
+-- rechecking.checked
+  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
+
+-- rechecks._rechecks
+  SELECT voter.id
+  FROM voter
+  WHERE (voter.kind != :kind OR voter.host != :host AND (:token = :param OR voter.token != :token))
+  AND (
+    SELECT min(result.lot) AS min_1
+    FROM result
+S   WHERE result.campaign_id = :campaign AND result.voter_id = voter.id AND result.listed = 1
+P   WHERE result.campaign_id = :campaign AND result.voter_id = voter.id AND result.listed
+    AND result.confirmed_by IS NULL
+  ) < :share
+  ORDER BY voter.device_kind = :device AND voter.kernels = :kernels, voter.device_kind = :device, voter.id;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+S WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.listed = 1
+P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.listed
+  AND result.confirmed_by IS NULL AND result.lot < :share
+  AND NOT (
+    EXISTS (
+      SELECT attempt.id
+      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
+      AND (
+        attempt.ended IS NULL OR (
+          attempt.id = result.attempt_id OR (
+            EXISTS (
+              SELECT witness.id
+              FROM witness
+              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+              AND witness.attempt_id = attempt.id
+            )
+          )
+        )
+        AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+        AND attempt.worker_id = :worker
+      )
+    )
+  )
+  ORDER BY result.lot
+S LIMIT :count;
+P LIMIT :count
+P FOR UPDATE OF result SKIP LOCKED;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt)
+  AND NOT (
+    EXISTS (
+      SELECT attempt.id
+      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
+      AND (
+        attempt.ended IS NULL OR (
+          attempt.id = result.attempt_id OR (
+            EXISTS (
+              SELECT witness.id
+              FROM witness
+              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+              AND witness.attempt_id = attempt.id
+            )
+          )
+        )
+        AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+        AND attempt.worker_id = :worker
+      )
+    )
+  )
+S LIMIT :count;
+P LIMIT :count
+P FOR UPDATE OF result SKIP LOCKED;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+  AND NOT (
+    EXISTS (
+      SELECT attempt.id
+      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
+      AND (
+        attempt.ended IS NULL OR (
+          attempt.id = result.attempt_id OR (
+            EXISTS (
+              SELECT witness.id
+              FROM witness
+              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+              AND witness.attempt_id = attempt.id
+            )
+          )
+        )
+        AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+        AND attempt.worker_id = :worker
+      )
+    )
+  )
+S LIMIT :count;
+P LIMIT :count
+P FOR UPDATE OF result SKIP LOCKED;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
+  AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AND result.lot < :share
+  AND NOT (
+    EXISTS (
+      SELECT attempt.id
+      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
+      AND (
+        attempt.ended IS NULL OR (
+          attempt.id = result.attempt_id OR (
+            EXISTS (
+              SELECT witness.id
+              FROM witness
+              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+              AND witness.attempt_id = attempt.id
+            )
+          )
+        )
+        AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+        AND attempt.worker_id = :worker
+      )
+    )
+  )
+S LIMIT :count;
+P LIMIT :count
+P FOR UPDATE OF result SKIP LOCKED;
+
+-- rechecks.claim
+  SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
+    share, EXISTS (
+    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
+  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
+  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN campaign ON campaign.id = :campaign
+  WHERE worker.id = :worker;
+
+-- timeline.timeline
+  WITH RECURSIVE steps(step) AS (
+    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
+  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
+  SELECT points.step, count(*) AS count_1
+  FROM points
+  JOIN (
+    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
+      SELECT min(attempt.granted) AS min_1
+      FROM attempt
+      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
+    ) AS holds_since
+    FROM worker
+    WHERE (worker.id IN :workers)
+    ORDER BY worker.started
+    LIMIT :all
+  ) AS anon_2 ON anon_2.started <= points.at
+  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
+  WHERE anon_2.holds_since <= points.at OR (
+    EXISTS (
+      SELECT anon_3.granted
+      FROM (
+        SELECT attempt.granted AS granted
+        FROM attempt
+        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
+        ORDER BY attempt.ended
+        LIMIT :param
+      ) AS anon_3
+      WHERE anon_3.granted <= points.at
+    )
+  )
+  GROUP BY points.step;
+
+-- tokens.listed
+  SELECT token.id, token.role, token.label, token.created, token.expires
+  FROM token
+  WHERE token.campaign_id = :campaign_id
+  ORDER BY token.id;
+
+-- tokens.new_token
+  INSERT INTO token (campaign_id, role, digest, created, expires, label)
+S VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label);
+P VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label)
+P RETURNING id;
+  INSERT INTO token (campaign_id, role, digest, created, expires, label)
+S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label);
+P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label)
+P RETURNING id;
+
+-- tokens.revoke_token
+  DELETE FROM token WHERE token.campaign_id = :campaign_id AND token.id = :id;
+
+-- tokens.rights
+  SELECT campaign.uuid, token.role, token.digest
+  FROM token JOIN campaign ON campaign.id = token.campaign_id
+  WHERE (token.digest IN :digests) AND (token.expires IS NULL OR token.expires > NOW);
+
+-- transitions._leave
+  SELECT task.task_index
+  FROM task
+  WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks)
+S ORDER BY task.task_index;
+P ORDER BY task.task_index
+P FOR NO KEY UPDATE;
+  UPDATE attempt
+  SET copied=:copied
+  WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL
+  RETURNING task_index;
+
+-- transitions.ended
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.deadline < NOW AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE (attempt.id IN :attempts) AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.campaign_id = :campaign AND attempt.worker_id = :worker AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.worker_id = :worker AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.voter_id = :voter) AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
+
+-- transitions.fail
+  UPDATE task
+  SET failures=(task.failures + :failures)
+  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+  SELECT task.failures, task.state
+  FROM task
+  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+
+-- transitions.grant
+  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
+  SELECT task.campaign_id, task.task_index, :worker AS anon_1, :nonce AS anon_2, NOW AS anon_3, NOW + :seconds AS
+S   anon_4, :seconds AS anon_5, 0 AS anon_6
+P   anon_4, :seconds AS anon_5, false AS anon_6
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state = :state
+  AND (
+    task.deaths = :deaths OR NOT (
+      EXISTS (
+        SELECT attempt.id
+        FROM attempt JOIN worker ON worker.id = attempt.worker_id
+        WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+        AND attempt.outcome = :outcome AND worker.host = (SELECT worker.host FROM worker WHERE worker.id = :worker)
+      )
+    )
+  )
+  ORDER BY task.work DESC
+  LIMIT :count
+P FOR UPDATE OF task SKIP LOCKED
+  RETURNING task_index, id;
+  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
+  SELECT task.campaign_id, task.task_index, :worker AS anon_1, :nonce AS anon_2, NOW AS anon_3, NOW + :seconds AS
+S   anon_4, :seconds AS anon_5, 0 AS anon_6
+P   anon_4, :seconds AS anon_5, false AS anon_6
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state = :state AND task.deaths > :deaths AND task.deaths < :deaths
+  ORDER BY task.work DESC
+  LIMIT :count
+P FOR UPDATE OF task SKIP LOCKED
+  RETURNING task_index, id;
+  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
+  SELECT task.campaign_id, task.task_index, :worker AS anon_1, :nonce AS anon_2, NOW AS anon_3, NOW + :seconds AS
+S   anon_4, :seconds AS anon_5, 1 AS anon_6
+P   anon_4, :seconds AS anon_5, true AS anon_6
+  FROM task JOIN attempt ON attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+S WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied = 0
+P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND NOT attempt.copied
+  AND attempt.granted < NOW - :param AND attempt.worker_id != :worker AND task.state = :state
+  ORDER BY attempt.granted
+  LIMIT :count
+P FOR UPDATE OF task SKIP LOCKED
+  RETURNING task_index, id;
+  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
+  SELECT result.campaign_id, result.task_index, :worker AS anon_1, :nonce AS anon_2, NOW AS anon_3, NOW + :seconds
+S   AS anon_4, :seconds AS anon_5, 0 AS anon_6
+P   AS anon_4, :seconds AS anon_5, false AS anon_6
+  FROM result
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks)
+  AND NOT (
+    EXISTS (
+      SELECT attempt.id
+      FROM attempt
+      WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
+      AND attempt.ended IS NULL
+    )
+  )
+  RETURNING task_index, id;
+
+-- transitions.insert_results
+  INSERT INTO result (
+    task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id, campaign_id, accepted,
+      listed
+  )
+S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_3, json_extract(anon_1.value, :json_extract) AS json_extract_5, json_extract(anon_1.value,
+S   :json_extract) AS json_extract_7, json_extract(anon_1.value, :json_extract) AS json_extract_9,
+S   json_extract(anon_1.value, :json_extract) AS json_extract_11, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_13, json_extract(anon_1.value, :json_extract) AS json_extract_15, json_extract(anon_1.value,
+S   :json_extract) AS json_extract_17, :campaign AS anon_2, NOW AS anon_3, (
+P SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue, anon_1.evaluated, anon_1.seconds,
+P   anon_1.provenance, anon_1.lot, anon_1.voter_id, :campaign AS anon_2, NOW AS anon_3, (
+    SELECT campaign.recheck_share > :recheck_share AS anon_5 FROM campaign WHERE campaign.id = :campaign
+  ) AS anon_4
+S FROM json_each(:rows) AS anon_1
+S WHERE 1 = 1
+P FROM json_to_recordset(:rows) AS anon_1(
+P   task_index INTEGER, attempt_id INTEGER, value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance
+P     TEXT, lot FLOAT(53), voter_id INTEGER
+P )
+P WHERE true
+  ON CONFLICT DO NOTHING
+  RETURNING task_index;
+
+-- transitions.insert_tasks
+  INSERT INTO task (task_index, work, campaign_id, state, failures, deaths)
+S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_3, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5
+S FROM json_each(:rows) AS anon_1
+S WHERE 1 = 1;
+P SELECT anon_1.task_index, anon_1.work, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5
+P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, work FLOAT(53))
+P WHERE true;
+
+-- transitions.record
+  INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
+S VALUES (:campaign_id, :task_index, :attempt_id, NOW, :kind, :detail);
+P VALUES (:campaign_id, :task_index, :attempt_id, NOW, :kind, :detail)
+P RETURNING id;
+
+-- transitions.reopen
+  UPDATE task
+  SET state=:state, failures=:failures, deaths=:deaths
+  WHERE task.campaign_id = :campaign_id AND task.state = :state;
+
+-- transitions.set_state
+  UPDATE task
+  SET state=:state
+  WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
+  UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
+
+-- turns._list
+S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND result.listed = 0;
+P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND NOT result.listed;
+
+-- turns.one_at_a_time
+P SELECT ledger.uuid FROM ledger FOR UPDATE;
+
+-- turns.raise_recheck_share
+  UPDATE campaign
+  SET recheck_share=:recheck_share
+  WHERE campaign.id = :id AND campaign.recheck_share < :recheck_share;
+
+-- turns.set_recheck_share
+  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :id;
+
+-- views.create
+  CREATE VIEW task_overview AS
+  SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work, task.failures, task.deaths, (
+    SELECT count(*) AS count_1
+    FROM attempt AS attempt_1
+    WHERE attempt_1.campaign_id = task.campaign_id AND attempt_1.task_index = task.task_index
+S ) AS attempts, attempt.outcome, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', attempt.granted, 'unixepoch'
+S ) AS granted, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', attempt.began, 'unixepoch'
+S ) AS began, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', attempt.ended, 'unixepoch'
+P ) AS attempts, attempt.outcome, to_char(
+P   to_timestamp(attempt.granted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS granted, to_char(
+P   to_timestamp(attempt.began) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS began, to_char(
+P   to_timestamp(attempt.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  ) AS ended, result.seconds, result.value, CASE WHEN (
+    result.confirmed_by IS NOT NULL
+  ) THEN 1 WHEN (result.attempt_id IS NOT NULL) THEN 0 END AS confirmed, result.doubt, attempt.worker_id AS worker,
+    worker.host, worker.device_kind, worker.device_model, CASE WHEN (worker.slurm_index IS NULL) THEN
+    worker.slurm_job ELSE worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm
+  FROM task JOIN campaign ON campaign.id = task.campaign_id
+  LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
+  LEFT OUTER JOIN attempt ON attempt.id = coalesce(
+    result.attempt_id, (
+      SELECT max(attempt_1.id) AS max_1
+      FROM attempt AS attempt_1
+      WHERE attempt_1.campaign_id = task.campaign_id AND attempt_1.task_index = task.task_index
+    )
+  )
+  LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
+  CREATE VIEW worker_overview AS
+  SELECT worker.id AS worker, (
+    SELECT campaign.name
+    FROM campaign JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
+    WHERE attempt_1.worker_id = worker.id
+S   LIMIT 1 OFFSET 0
+P   LIMIT 1
+  ) AS campaign, worker.host, worker.process, worker.device_kind, worker.device_model, worker.cores,
+    worker.processes, worker.kernels, CASE WHEN (worker.slurm_index IS NULL) THEN worker.slurm_job ELSE
+S   worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm, strftime('%Y-%m-%dT%H:%M:%fZ',
+S   worker.started, 'unixepoch') AS started, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', worker.last_seen, 'unixepoch'
+S ) AS last_seen, strftime('%Y-%m-%dT%H:%M:%fZ', worker.ended, 'unixepoch') AS ended, worker.ending, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', voter.distrusted, 'unixepoch'
+P   worker.slurm_job || '_' || CAST(worker.slurm_index AS VARCHAR) END AS slurm,
+P   to_char(to_timestamp(worker.started) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started, to_char(
+P   to_timestamp(worker.last_seen) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS last_seen, to_char(to_timestamp(worker.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ended,
+P   worker.ending, to_char(
+P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  ) AS distrusted, coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done,
+    coalesce(numbers.released, 0) AS released, coalesce(numbers.preempted, 0) AS preempted,
+    coalesce(numbers.expired, 0) AS expired, coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS
+    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds,
+    coalesce(numbers.lost_seconds, 0) AS lost_seconds
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  LEFT OUTER JOIN (
+    SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END) AS leased,
+      sum(CASE WHEN (attempt.outcome = 'done') THEN 1 ELSE 0 END) AS done, sum(CASE WHEN (attempt.outcome =
+      'released') THEN 1 ELSE 0 END) AS released, sum(CASE WHEN (attempt.outcome = 'preempted') THEN 1 ELSE 0 END)
+      AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired, sum(CASE WHEN
+      (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome = 'died') THEN 1
+      ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS superseded, sum(CASE
+      WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended - coalesce(attempt.began, attempt.granted)
+      ELSE 0.0 END) AS busy_seconds, sum(
+      CASE WHEN (
+        attempt.ended IS NULL OR attempt.outcome IN ('done', 'superseded')
+      ) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began, attempt.granted) END
+    ) AS lost_seconds
+    FROM attempt
+    GROUP BY attempt.worker_id
+  ) AS numbers ON numbers.worker_id = worker.id;
+  CREATE VIEW throughput AS
+S SELECT campaign.name AS campaign, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', CAST(minutes.minute * 60 AS FLOAT), 'unixepoch'
+P SELECT campaign.name AS campaign, to_char(
+P   to_timestamp(CAST(minutes.minute * 60 AS FLOAT(53))) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  ) AS minute, minutes.tasks, minutes.work, minutes.seconds
+  FROM campaign
+  JOIN (
+    SELECT result.campaign_id AS campaign_id, CAST(
+S     result.accepted / 60 AS INTEGER
+P     floor(result.accepted / 60) AS BIGINT
+    ) AS minute, count(*) AS tasks, sum(task.work) AS work, sum(result.seconds) AS seconds
+    FROM result JOIN task ON task.campaign_id = result.campaign_id AND task.task_index = result.task_index
+    WHERE (result.voter_id NOT IN (SELECT voter.id FROM voter WHERE voter.kind != 'worker'))
+S   GROUP BY CAST(result.accepted / 60 AS INTEGER), result.campaign_id
+P   GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id
+  ) AS minutes ON minutes.campaign_id = campaign.id;
+  CREATE VIEW lost_time AS
+S SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds, lost.longest, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', lost.first, 'unixepoch'
+S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', lost.last, 'unixepoch') AS last
+P SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds, lost.longest, to_char(
+P   to_timestamp(lost.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS first, to_char(to_timestamp(lost.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last
+  FROM campaign
+  JOIN (
+    SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts, sum(
+      attempt.ended - coalesce(attempt.began, attempt.granted)
+    ) AS seconds, max(
+      attempt.ended - coalesce(attempt.began, attempt.granted)
+    ) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS last
+    FROM attempt
+    WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+    AND NOT (
+      EXISTS (
+        SELECT result.attempt_id
+        FROM result
+        WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+        AND result.attempt_id = attempt.id
+      )
+    )
+    AND NOT (
+      EXISTS (
+        SELECT witness.attempt_id
+        FROM witness
+        WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+        AND witness.attempt_id = attempt.id
+      )
+    )
+    GROUP BY attempt.campaign_id, attempt.outcome
+  ) AS lost ON lost.campaign_id = campaign.id;
+  CREATE VIEW disagreements AS
+  SELECT campaign.name AS campaign, result.task_index AS task, result.doubt, result.value AS accepted_value,
+S   strftime('%Y-%m-%dT%H:%M:%fZ', result.accepted, 'unixepoch') AS accepted_at, accepted_attempt.worker_id AS
+S   accepted_worker, accepted_worker.host AS accepted_host, accepted_worker.device_model AS accepted_device,
+S   accepted_worker.kernels AS accepted_kernels, witness.value AS other_value, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', witness.accepted, 'unixepoch'
+P   to_char(to_timestamp(result.accepted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS accepted_at,
+P   accepted_attempt.worker_id AS accepted_worker, accepted_worker.host AS accepted_host,
+P   accepted_worker.device_model AS accepted_device, accepted_worker.kernels AS accepted_kernels, witness.value AS
+P   other_value, to_char(
+P   to_timestamp(witness.accepted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  ) AS other_at, other_attempt.worker_id AS other_worker, other_worker.host AS other_host, other_worker.device_model
+S   AS other_device, other_worker.kernels AS other_kernels, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', voter.distrusted, 'unixepoch'
+P   AS other_device, other_worker.kernels AS other_kernels, to_char(
+P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  ) AS other_distrusted
+  FROM witness JOIN result ON result.campaign_id = witness.campaign_id AND result.task_index = witness.task_index
+  JOIN campaign ON campaign.id = witness.campaign_id
+  JOIN attempt AS accepted_attempt ON accepted_attempt.id = result.attempt_id
+  JOIN worker AS accepted_worker ON accepted_worker.id = accepted_attempt.worker_id
+  JOIN attempt AS other_attempt ON other_attempt.id = witness.attempt_id
+  JOIN worker AS other_worker ON other_worker.id = other_attempt.worker_id
+  LEFT OUTER JOIN voter ON voter.id = other_worker.voter_id
+  WHERE witness.value != result.value;
+
+-- views.drop
+  DROP VIEW IF EXISTS task_overview;
+  DROP VIEW IF EXISTS worker_overview;
+  DROP VIEW IF EXISTS throughput;
+  DROP VIEW IF EXISTS lost_time;
+  DROP VIEW IF EXISTS disagreements;
+
+-- voters._trusted_voter
+  SELECT voter.id
+  FROM voter
+  WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
+  AND voter.kernels = :kernels AND voter.distrusted IS NULL
+  ORDER BY voter.id
+S LIMIT :param;
+P LIMIT :param FOR KEY SHARE;
+
+-- voters.enrol
+  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
+  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
+  RETURNING id;
+  INSERT INTO worker (
+    id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
+      slurm_job, slurm_index
+  )
+  VALUES (
+    :id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW, :cores, :processes, :device_model,
+      :slurm_job, :slurm_index
+  )
+  ON CONFLICT DO NOTHING;
+
+-- voters.enrol, voters.is_known, voters.require_worker
+  SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
+
+-- waiting.in_conflict
+  SELECT result.task_index
+  FROM result
+  WHERE result.campaign_id = :campaign_id AND result.doubt IS NOT NULL AND result.doubt IN (:doubt);
+
+-- waiting.numbers
+  SELECT count(*) AS count_1
+  FROM (
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+S   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
+P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
+    AND result.confirmed_by IS NULL AND result.lot < :share
+    UNION
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+    WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt)
+    UNION
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+    WHERE result.campaign_id + :campaign_id = :campaign
+    AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+    UNION
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+    WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
+    AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+    AND result.lot < :share
+  ) AS anon_1;
+
+-- waiting.promise
+  SELECT result.task_index, result.voter_id, result.confirmed_by, voter.kind, voter.distrusted, result.lot < :share
+    AS anon_1
+  FROM result LEFT OUTER JOIN voter ON voter.id = result.confirmed_by
+  WHERE result.campaign_id = :campaign AND (result.lot < :share OR result.confirmed_by IS NOT NULL)
+  ORDER BY result.task_index;
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.kind = :kind)
+  LIMIT :param;
+
+-- waiting.reasons
+  SELECT campaign.recheck_share AS share, EXISTS (
+    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
+  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
+  FROM campaign
+  WHERE campaign.id = :campaign;
+
+-- waiting.replication
+  SELECT count(*) AS count_1
+  FROM result
+S WHERE result.campaign_id = :campaign AND result.listed = 1 AND result.lot < :share;
+P WHERE result.campaign_id = :campaign AND result.listed AND result.lot < :share;
+  SELECT count(*) AS count_1
+  FROM (
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+S   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
+P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
+    AND result.confirmed_by IS NULL AND result.lot < :share
+    UNION
+    SELECT result.campaign_id AS campaign_id, result.task_index AS task_index
+    FROM result
+    WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
+    AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+    AND result.lot < :share
+  ) AS anon_1;
+
+-- waiting.tasks
+  SELECT result.campaign_id, result.task_index
+  FROM result
+S WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed = 1
+P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id FROM voter) AND result.listed
+  AND result.confirmed_by IS NULL AND result.lot < :share
+  UNION
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt)
+  UNION
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+  UNION
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign AND result.confirmed_by IS NOT NULL
+  AND result.confirmed_by IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL)
+  AND result.lot < :share;
+
+-- waiting.untrusted
+  SELECT result.campaign_id, result.task_index
+  FROM result
+  WHERE result.campaign_id + :campaign_id = :campaign
+  AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL);
+
+-- waiting.values_in_conflict
+  SELECT event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign_id AND event.task_index = :task_index AND event.kind = :kind
+  ORDER BY event.id DESC
+  LIMIT :param;
+
+-- witnesses._carry_out
+  UPDATE result
+  SET voter_id=:voter_id, confirmed_by=:confirmed_by, doubt=:doubt, lot=:lot
+  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+
+-- witnesses._distrust
+  UPDATE voter SET distrusted=NOW WHERE voter.id = :id AND voter.distrusted IS NULL RETURNING host, token;
+  SELECT DISTINCT witness.campaign_id, witness.task_index
+  FROM witness JOIN attempt ON attempt.campaign_id = witness.campaign_id AND attempt.task_index = witness.task_index
+  JOIN worker ON worker.id = attempt.worker_id
+  WHERE worker.voter_id = :voter_id;
+
+-- witnesses._exchange
+  SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    result.accepted, result.lot
+  FROM result
+  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+  SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds, witness.provenance,
+    witness.accepted, witness.lot
+  FROM witness
+  WHERE witness.id = :id;
+  UPDATE result
+  SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
+    provenance=:provenance, accepted=:accepted, lot=:lot
+  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+  UPDATE witness
+  SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
+    provenance=:provenance, accepted=:accepted, lot=:lot
+  WHERE witness.id = :id;
+
+-- witnesses._votes
+  SELECT result.task_index, result.attempt_id, result.value, result.lot, worker.voter_id, voter.kind, voter.host,
+    voter.token, voter.distrusted, attempt.questioned, nullif(:nullif, :nullif) AS witness_id, result.confirmed_by,
+    result.doubt
+  FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  JOIN voter ON voter.id = worker.voter_id
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks)
+  ORDER BY result.task_index, result.attempt_id;
+  SELECT witness.task_index, witness.attempt_id, witness.value, witness.lot, worker.voter_id, voter.kind,
+    voter.host, voter.token, voter.distrusted, attempt.questioned, witness.id AS witness_id
+  FROM witness JOIN attempt ON attempt.id = witness.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  JOIN voter ON voter.id = worker.voter_id
+  WHERE witness.campaign_id = :campaign AND (witness.task_index IN :tasks)
+  ORDER BY witness.task_index, witness.attempt_id;
+
+-- witnesses.settle
+  UPDATE voter SET valid=(voter.valid + :valid) WHERE voter.id = :id;
+
+-- witnesses.testify
+  INSERT INTO witness (
+    campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+  )
+  VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW, :lot);
+P INSERT INTO witness (
+P   campaign_id, task_index, attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot
+P )
+P VALUES (:campaign_id, :task_index, :attempt_id, :value, :residue, :evaluated, :seconds, :provenance, NOW, :lot)
+P RETURNING id;
+
+-- witnesses.testimonies
+  SELECT witness.attempt_id, witness.value FROM witness WHERE (witness.attempt_id IN :attempts);

@@ -224,6 +224,7 @@ def log_of(kind: str, folder: Path) -> StatementLog:
 
 def test_the_statements(tmp_path: Path) -> None:
     logs = [log_of(kind, tmp_path) for kind in ("sqlite", "postgres")]
+    assert all(log.paragraphs() for log in logs), "the log is empty: does _sender() still find the functions of db?"
     text = merged(*logs)
     if os.environ.get("LANGFORD_GOLDEN") == "write":
         STATEMENTS.write_text(text)

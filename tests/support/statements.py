@@ -124,10 +124,11 @@ def _sender() -> str | None:
     """The innermost function of the ledger that is running; None when tests send the statement."""
     frame = inspect.currentframe()
     while (frame := frame and frame.f_back) is not None:
-        package, _, module = str(frame.f_globals.get("__name__")).rpartition(".")
+        name = str(frame.f_globals.get("__name__"))
+        package, _, module = name.rpartition(".")
         if f"{package}.".startswith("db."):
             return f"{module}.{frame.f_code.co_qualname.partition('.<locals>')[0]}"
-        if package.startswith("tests."):
+        if package.startswith("tests.") and name != __name__:  # this module's own frames come first
             return None
     return None
 
