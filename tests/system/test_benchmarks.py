@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from langford.kernels.cuda.runtime import NoGpu
 
 from benchmarks import __main__ as command
 from benchmarks.catalogue import BENCHMARKS, FOLDER, Benchmark
@@ -31,6 +30,7 @@ from benchmarks.harness import (
     timed,
 )
 from langford.errors import LangfordError
+from langford.kernels.gpu.runtime import NoGpu
 
 
 def clock_of(*durations: float) -> Callable[[], float]:
