@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -32,7 +31,7 @@ from langford.cli.options.common import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.options.groups import CampaignOptions, campaign_options_or_name, method_of
+from langford.cli.options.groups import CampaignOptions, campaign_options_or_name
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options.types import duration, integers
 from langford.cli.output import display
@@ -105,20 +104,16 @@ def run(
             campaign = resumed(ledger, chosen.resumed, device)
             context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
     # Before the ledger is opened: bad input creates no ledger.
-    choice = method_of(chosen.method_name, chosen.problem(), Device.parse(device), chosen.plan_seed)
-    fastest = replace(chosen, method_name=choice.method.name)
-    if chosen.depth is not None:
-        fastest.key()
+    new = chosen.plan(Device.parse(device), _task_seconds(task_time, device))
     chosen_devices = devices(device, chosen_cores(workers))
     with Ledger(address, create=True) as ledger:
         rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
-        key = key_to_resume(ledger, chosen, [choice.method, *rivals])
-        new = fastest.key(chosen_devices[0], _task_seconds(task_time, device)) if key is None else key
-        if key is None:
-            tell_of_others(ledger, new)
-        campaign = create_campaign(ledger, new, chosen.name, chosen.yes)
-        if key is None and choice.reason:
-            display.say(f"{chosen.problem()} by {choice.method.name}, {choice.reason}")
+        begun = key_to_resume(ledger, chosen, [new.method, *rivals])
+        if begun is None:
+            tell_of_others(ledger, new.key)
+        campaign = create_campaign(ledger, begun or new.key, chosen.name, chosen.yes)
+        if begun is None and new.reason:
+            display.say(f"{new.problem} by {new.method.name}, {new.reason}")
         context.exit(worked_off(ledger, campaign, chosen_devices))
 
 
