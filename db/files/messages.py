@@ -11,6 +11,7 @@ decimal text (:data:`Digits`), which every reader of JSON keeps exactly.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Protocol, Self, TypeVar
 
@@ -42,11 +43,15 @@ STORABLE = "\\A[^\0\ud800-\udfff]*\\Z"
 """Text that every database accepts: JSON can also spell NUL and halves of surrogate pairs."""
 DECIMAL = r"\A-?[0-9]+\Z"
 UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
+ASCII = r"\A[\x00-\x7f]*\Z"
+ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
 DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
 FORMS = {
     STORABLE: "text without NUL and unpaired surrogates",
     DECIMAL: "an integer as decimal text",
     UUID: "a UUID",
+    ASCII: "text in ASCII",
+    ALPHANUMERIC: "letters and digits",
     DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
 }
 """What an error message calls the pattern of a text."""
@@ -172,6 +177,11 @@ def document(message: Struct) -> dict[str, Any]:
     fields = msgspec.to_builtins(message, enc_hook=_to_text)
     assert isinstance(fields, dict)
     return fields
+
+
+def encoded(message: Struct | Sequence[Struct]) -> bytes:
+    """Messages as JSON."""
+    return msgspec.json.encode(message, enc_hook=_to_text)
 
 
 def in_words(error: Exception) -> str:
