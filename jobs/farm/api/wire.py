@@ -6,7 +6,6 @@ The integers of results are decimal text: they exceed what readers of JSON keep 
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Self
 
 from msgspec import Meta, Struct
@@ -58,11 +57,9 @@ class Enrolment(MachineFields, frozen=True, kw_only=True):
         """The message about a worker."""
         return cls(
             worker=identity.worker_id,
-            host=identity.host,
             process=identity.process,
-            device_kind=identity.device_kind,
             kernels=identity.kernels,
-            **asdict(identity.equipment),
+            **cls.fields_of(identity.host, identity.device_kind, identity.equipment),
         )
 
     @property
@@ -70,7 +67,8 @@ class Enrolment(MachineFields, frozen=True, kw_only=True):
         """The inverse of :meth:`of_identity`; raises BadMessage."""
         if not PROCESS.fullmatch(self.process):
             raise BadMessage("process: expected a process as number@start@boot")
-        return Identity(self.worker, self.host, self.process, self.device_kind, self.kernels, self.equipment)
+        machine = str(self.host), self.process, self.device_kind
+        return Identity(self.worker, *machine, self.kernels, self.equipment)
 
 
 class Departure(Message, frozen=True, kw_only=True):
