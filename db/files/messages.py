@@ -11,6 +11,7 @@ decimal text (:data:`Digits`), which every reader of JSON keeps exactly.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar
@@ -44,11 +45,15 @@ STORABLE = "\\A[^\0\ud800-\udfff]*\\Z"
 """Text that every database accepts: JSON can also spell NUL and halves of surrogate pairs."""
 DECIMAL = r"\A-?[0-9]+\Z"
 UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
+ASCII = r"\A[\x00-\x7f]*\Z"
+ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
 DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
 FORMS = {
     STORABLE: "text without NUL and unpaired surrogates",
     DECIMAL: "an integer as decimal text",
     UUID: "a UUID",
+    ASCII: "text in ASCII",
+    ALPHANUMERIC: "letters and digits",
     DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
 }
 """What an error message calls the pattern of a text."""
@@ -211,8 +216,10 @@ def decoded(text: bytes, kind: type[M]) -> M:
     """The message in a text of JSON; raises BadMessage."""
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise BadMessage(in_words(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadMessage(f"not JSON: {in_words(error)}") from error
 
 
 def converted(value: Any, kind: type[M]) -> M:
@@ -230,6 +237,11 @@ def document(message: Struct) -> dict[str, Any]:
     return fields
 
 
+def encoded(message: Struct | Sequence[Struct]) -> bytes:
+    """Messages as JSON."""
+    return msgspec.json.encode(message, enc_hook=_to_text)
+
+
 def in_words(error: Exception) -> str:
     """Why a message was refused, in one line: the field comes first, where the error names one.
 
@@ -239,6 +251,7 @@ def in_words(error: Exception) -> str:
     reason, _, path = str(error).partition(" - at `$")
     for pattern, form in FORMS.items():
         reason = reason.replace(f"`str` matching regex {pattern!r}", form)
+    reason = reason.replace(" | null`", "` or null")
     for kind, name in KINDS_OF_VALUES.items():
         reason = reason.replace(f"`{kind}`", name)
     reason = "".join(letter if letter.isprintable() else "?" for letter in reason.replace("`", ""))
