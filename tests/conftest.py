@@ -161,7 +161,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    """A farm for L(2,15)."""
+    """A farm for L(2,12)."""
     made = Farm(tmp_path, CAMPAIGN)
     yield made
     made.stop()

@@ -29,7 +29,7 @@ from tests.support.command_line import COMMAND, ENVIRONMENT
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
-SHORT, LONG = PlanKey(Problem.langford(15), "godfrey", 8), PlanKey(Problem.langford(19), "polyphase", 16)
+SHORT, LONG = PlanKey(Problem.langford(12), "godfrey", 8), PlanKey(Problem.langford(19), "polyphase", 16)
 """A campaign of seconds with slowed workers, and one that no worker finishes here."""
 TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ  ", re.MULTILINE)
 
@@ -50,7 +50,7 @@ class Worker:
     def __init__(self, folder: Path, server: Server, token: str, **variables: str) -> None:
         words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", f"{id(self)}", "--lease", "5"]
         environment = {**ENVIRONMENT, **slowed(folder), "LANGFORD_TOKEN": token, **variables}
-        self.process = start(words, folder, environment, stderr=subprocess.PIPE)
+        self.process = start(words, folder, environment, in_process=True, stderr=subprocess.PIPE)
 
     def end(self, number: signal.Signals | None = None) -> str:
         """Wait for its end; what it said."""
