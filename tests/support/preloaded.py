@@ -87,11 +87,25 @@ class Preloaded:
         self._process.wait()
 
     def run(
-        self, arguments: list[str], cwd: Path, environment: Mapping[str, str], timeout: float
+        self,
+        arguments: list[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        host: str | None = None,
+        values: Mapping[str, object] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Like :func:`subprocess.run` of ``langford`` with arguments."""
+        """Like :func:`subprocess.run` of ``langford`` with arguments.
+
+        Args:
+            host: see :meth:`start`.
+            values: see :func:`set_values`.
+        """
+        prepare = values and ("tests.support.preloaded:set_values", {"values": values})
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            command = self.start(arguments, cwd, environment, stdout=output, stderr=errors)
+            command = self.start(
+                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare or None
+            )
             try:
                 code = command.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -334,6 +348,13 @@ def become(
     else:
         runpy.run_path(program, run_name="__main__")
     sys.exit()
+
+
+def set_values(values: Mapping[str, object]) -> None:
+    """To be called before a command begins: give constants of modules, by "module:name", other values."""
+    for reference, value in values.items():
+        module, _, name = reference.partition(":")
+        setattr(import_module(module), name, value)
 
 
 def open_streams() -> None:
