@@ -28,7 +28,8 @@ from langford.problem import Problem
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.ports import free_port
-from tests.support.preloaded import is_preloaded_for, preloaded
+from tests.support.preloaded import is_preloaded_for, preloaded, set_values
+from tests.support.servers import QUICK
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(12), "godfrey", 8), 108_144
 TASK_SECONDS = 0.05
@@ -73,10 +74,11 @@ _slowed: dict[str, float] = {}
 
 
 def prepare(seconds: float | None = None) -> None:
-    """Have this process, a worker to be, ask its server again soon.
+    """Have this process, a server or a worker to be, wait for shorter times.
 
     ``seconds``: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
     """
+    set_values(QUICK)
     tasks.IDLE_SECONDS = 0.5
     Backoff.__init__.__defaults__ = 0.1, 1.0
     if seconds is not None:

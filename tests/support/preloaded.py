@@ -42,6 +42,8 @@ from tests.support.command_line import ENVIRONMENT, write_program
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
+Preparation = tuple[str, dict[str, Any]]
+"""A function, as "module:name", and its arguments: called in the process of a command before it begins."""
 Stream = IO[Any] | int | None
 """Where a command writes: a file, ``subprocess.PIPE``, or what the tests have."""
 
@@ -123,13 +125,13 @@ class Preloaded:
         stderr: Stream = None,
         start_new_session: bool = False,
         host: str | None = None,
-        prepare: tuple[str, dict[str, object]] | None = None,
+        prepare: Preparation | None = None,
     ) -> Command:
         """Like :class:`subprocess.Popen` of ``langford`` with arguments.
 
         Args:
             host: the name of the machine, as the command sees it; None: its own.
-            prepare: a function, as "module:name", and its arguments: called before the command begins.
+            prepare: see :data:`Preparation`.
         """
         options = {
             "arguments": arguments,
@@ -314,7 +316,7 @@ def become(
     session: bool = False,
     program: str | None = None,
     host: str | None = None,
-    prepare: tuple[str, dict[str, object]] | None = None,
+    prepare: Preparation | None = None,
 ) -> NoReturn:
     """Be the command, as a program or ``python -m langford`` would be.
 
@@ -354,6 +356,7 @@ def set_values(values: Mapping[str, object]) -> None:
     """To be called before a command begins: give constants of modules, by "module:name", other values."""
     for reference, value in values.items():
         module, _, name = reference.partition(":")
+        assert hasattr(import_module(module), name), reference
         setattr(import_module(module), name, value)
 
 
