@@ -200,7 +200,7 @@ def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path, faul
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
     assert (task["index"], task["failures"]) == (SICK, 0)
     assert len(list((tmp_path / "deaths").iterdir())) == 3
-    assert langford("retry", "ill").stdout == "1 tasks go back to the queue\n"
+    assert langford("retry", "ill").stdout == "1 task put back into the queue\n"
     assert langford(*command).stdout.startswith("L(2,15) = 39,809,640\n")
 
 
@@ -467,7 +467,7 @@ def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
         farm.ledger.enrol(me.worker_id, host, "1")
         farm.campaign.lease(me.worker_id, 4, 3600)
         ids.append(me.worker_id)
-    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 workers go back to the queue\n"
+    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 worker put back into the queue\n"
     assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
     unknown = langford("release", NAME, "--worker", "node1")
     assert unknown.returncode == 2

@@ -16,6 +16,7 @@ from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
 from langford.cli.output.terminal import show
 from langford.errors import LangfordError
+from langford.words import several
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
 """After these errors the campaign is in the ledger as it was; after others nobody knows."""
@@ -43,7 +44,7 @@ def cancel(name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "released": leases, "set_aside": tasks})
     else:
-        print(f"{tasks} tasks of {name} are set aside, {leases} of them were with workers")
+        print(f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers")
 
 
 @click.command(
@@ -92,9 +93,9 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         if file.exists():
             raise NotDeleted(f"{file} exists, and would hold what is kept of {name}: give another --out")
         kept, doubtful = campaign.trusted_export()
-        what = f"{name} with {len(kept.results):,} results of {kept.tasks:,} tasks"
+        what = f"{name} with results of {len(kept.results):,} of its {several(kept.tasks, 'task')}"
         if doubtful:
-            what += f", and {len(doubtful):,} more that are in doubt and would be lost"
+            what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
         if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
             raise NotDeleted(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
         signing.write(file, kept.to_bytes(), key=None)
@@ -109,7 +110,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
         display.print_json({**document, **promise_document(kept.promise)})
     else:
-        show(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        show(f"{name} is deleted; {several(len(kept.results), 'result')} kept in {file}")
         show(f"promise   {in_words(kept.promise)}")
         if doubtful:
-            print(f"{len(doubtful)} results that were in doubt are lost")
+            print(f"{several(len(doubtful), 'result')} in doubt lost")

@@ -11,6 +11,7 @@ from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
 from langford.cli.output import display
 from langford.errors import LangfordError
+from langford.words import several
 
 NAMED = 10
 """Workers that a message names at most."""
@@ -53,7 +54,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
     else:
-        print(f"{taken} tasks of {len(holders)} workers go back to the queue")
+        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
 
 
 @click.command(
@@ -71,7 +72,7 @@ def retry(name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "reopened": reopened})
     else:
-        print(f"{reopened} tasks go back to the queue")
+        print(f"{several(reopened, 'task')} put back into the queue")
 
 
 @click.command(
@@ -118,5 +119,6 @@ def recheck(
         display.print_json({"campaign": name, "questioned": sorted(questioned)})
         return
     print(
-        f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
+        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
+        "--waiting`"
     )

@@ -26,6 +26,7 @@ from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, plan_of
+from langford.words import several
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
@@ -91,11 +92,11 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int 
     """Say why a campaign is not finished after a run; returns the exit code, or None when it is finished."""
     advice = f"run the same command again to go on (ledger {campaign.database.where})"
     if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {advice}")
+        display.say(f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}")
         return code_of_signal(stop.received)
     if report.set_aside:
         display.say(
-            f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name} --state "
+            f"{several(report.set_aside, 'task')} failed too often; see `langford tasks {campaign.name} --state "
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return ExitCode.TASKS_SET_ASIDE

@@ -20,6 +20,7 @@ from langford.cli.output.terminal import show
 from langford.devices import CPU
 from langford.durable import replace_file
 from langford.errors import LangfordError
+from langford.words import several
 
 DAY_SECONDS = 86_400.0
 OF_NEW = ("role", "days", "label", "out")
@@ -53,7 +54,7 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, as_js
             document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
             display.print_json(document)
         else:
-            show(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
+            show(f"{campaign.name}: {several(campaign.tasks, 'task')} in {where}")
 
 
 @click.command(
@@ -108,7 +109,7 @@ def token(
             if as_json:
                 display.print_json({"campaign": name, "revoked": revoked})
             else:
-                print(f"{revoked} tokens revoked")
+                print(f"{several(revoked, 'token')} revoked")
         else:
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
             if out is not None:

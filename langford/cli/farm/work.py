@@ -32,6 +32,7 @@ from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
 from langford.folders import OpenFolder, base_folder, objection
+from langford.words import several
 
 
 @click.command(
@@ -100,10 +101,11 @@ def work(
     with line.shown():
         report = Run(source, chosen_devices, tell, line.remark, stop.reason, time_limit, patience=patience).run()
     waiting = results.count
-    remark = f", {waiting} results wait in {results.folder}" if waiting else ""
-    display.say(f"{report.tasks_here} tasks done here{remark}")
+    remark = f", {several(waiting, 'result')} kept in {results.folder}" if waiting else ""
+    display.say(f"{several(report.tasks_here, 'task')} done here{remark}")
     if source.rechecks and not report.stopped:
-        display.say(f"{source.rechecks} results wait for workers of other hosts, with other tokens")
+        waits = several(source.rechecks, "result waits", "results wait")
+        display.say(f"{waits} for workers of other hosts, with other tokens")
     if as_json:
         document = {
             "campaign": server.name,
@@ -146,5 +148,5 @@ def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, 
     tasks, _ = source.total
     return (
         f"{server.name} is {source.key}, {source.tasks_done:,} of {tasks:,} tasks are done; this is worker "
-        f"{identity.worker_id[:ID_LENGTH]} with {processes} {'process' if processes == 1 else 'processes'}"
+        f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )
