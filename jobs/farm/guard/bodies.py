@@ -16,7 +16,7 @@ from db.files.fields import BadMessage
 from langford.errors import LangfordError
 
 
-class TooLarge(LangfordError):
+class BodyTooLarge(LangfordError):
     """The body of a request is too large."""
 
 
@@ -35,7 +35,7 @@ class Bounds:
     values: int
 
     async def read(self, request: Request) -> bytes:
-        """The body of a request; raises TooLarge."""
+        """The body of a request; raises BodyTooLarge."""
         said = request.headers.get("content-length", "")
         if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
             raise self._too_large
@@ -59,8 +59,8 @@ class Bounds:
             raise BadMessage(f"the body is not JSON ({error})") from error
 
     @property
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"this request may have {self.size:,} bytes: send less at a time")
+    def _too_large(self) -> BodyTooLarge:
+        return BodyTooLarge(f"this request may have {self.size:,} bytes: send less at a time")
 
 
 KIB = 1024
