@@ -9,7 +9,7 @@ from random import Random
 from jobs.run.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
-from langford.errors import BadDepth, MethodDoesNotApply
+from langford.errors import BadDepth, BadInput
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, Plan, candidates
 from langford.methods.choice import keep
@@ -20,10 +20,6 @@ ENOUGH_SECONDS = 0.25
 DEEPER = 8
 """How much deeper than suggested the first plan is whose tasks are measured."""
 GPU = Cuda(0)
-
-
-class NothingToChoose(MethodDoesNotApply):
-    """One method alone counts the problem fast."""
 
 
 def choices(
@@ -37,7 +33,7 @@ def choices(
         say: called with each projected time, and with remarks for the user.
         save: keep the times in the profile of this machine, by which ``count`` and ``run`` choose.
 
-    Raises NothingToChoose when no device has two methods for the problem, BadProfile or OSError.
+    Raises BadInput when no device has two methods for the problem, BadProfile or OSError.
     """
     compared = 0
     for device in (CPU, GPU):
@@ -61,7 +57,7 @@ def choices(
         if save:
             say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
     if not compared:
-        raise NothingToChoose(f"one method alone counts {problem} fast: there is nothing to choose")
+        raise BadInput(f"one method alone counts {problem} fast: there is nothing to choose")
 
 
 def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:

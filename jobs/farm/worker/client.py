@@ -40,7 +40,7 @@ class RemoteCampaign:
         stop_reason: Callable[[], str | None] = lambda: None,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, BadAddress, ClearText or BadProxy.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.

@@ -17,7 +17,7 @@ from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
-from langford.errors import LangfordError
+from langford.errors import LangfordError, NotInstalled
 
 if TYPE_CHECKING:
     from httpx import Client, Response
@@ -55,10 +55,6 @@ class CampaignReplaced(LangfordError):
     """The server has another campaign under this name than before."""
 
 
-class NoHttpClient(LangfordError):
-    """httpx, with which workers talk to a server, is missing."""
-
-
 class BadAddress(LangfordError):
     """A text is not the address of a campaign on a server."""
 
@@ -83,7 +79,7 @@ class Requests:
         stop_reason: Callable[[], str | None] = lambda: None,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, ClearText or BadProxy.
 
         Args:
             parts: of the server's address, see :func:`split`.
@@ -96,7 +92,7 @@ class Requests:
         try:
             import httpx
         except ImportError as error:
-            raise NoHttpClient("to talk to a server needs httpx: pip install 'langford[server]'") from error
+            raise NotInstalled("to talk to a server needs httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise ClearText(

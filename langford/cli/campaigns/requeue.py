@@ -10,15 +10,11 @@ from db.look.overview import ID_LENGTH
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
 from langford.cli.output import display
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.words import several
 
 NAMED = 10
 """Workers that a message names at most."""
-
-
-class NoSuchWorker(LangfordError):
-    """A worker of that name holds no task of the campaign."""
 
 
 @click.command(
@@ -47,7 +43,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
             known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
-                raise NoSuchWorker(
+                raise BadInput(
                     f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'nobody'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)

@@ -24,7 +24,7 @@ from langford.cli.output.answer import other_method, print_answer
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.methods import Count, PlanKey, plan_of
 from langford.words import several
 
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
-
-
-class ManyTasks(LangfordError):
-    """The campaign would have millions of tasks, and nobody said that this is meant."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -47,13 +43,13 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
         name: of the campaign; None: the name of the plan.
         yes: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
 
-    Raises CampaignMismatch, or ManyTasks.
+    Raises CampaignMismatch, or BadInput.
     """
     work = plan_of(key).work
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
-            raise ManyTasks(f"{many}: choose a smaller --depth, or give --yes")
+            raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.create_campaign(name or key.name, key, work.tolist())
 
 

@@ -24,7 +24,7 @@ from langford.cli.options.notifying import NotifyOptions, last_seconds, notified
 from langford.cli.output import display
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.lock import held
 
@@ -32,14 +32,6 @@ LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: a folder there may be called like one of this program."""
 Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
 """The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
-
-
-class LedgerOnOneMachine(LangfordError):
-    """Workers on other machines cannot use a SQLite file."""
-
-
-class NameUnknown(LangfordError):
-    """The name of the jobs follows from the campaign, and nobody can say which one it is now."""
 
 
 @click.group(cls=ListingGroup)
@@ -214,7 +206,7 @@ def _keeper(
         try:
             _print_script(script(queue.max_queued), as_json)
         except ServerAway as error:
-            raise NameUnknown(
+            raise BadInput(
                 f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
                 "serve`, or wait until it answers"
             ) from error
@@ -243,7 +235,7 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
 def _through_ledger(name: str, queue: QueueOptions) -> Way:
     """The way of workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
-        raise LedgerOnOneMachine(
+        raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
             "URL (see `langford serve`), or a Postgres --ledger"
         )

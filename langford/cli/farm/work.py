@@ -31,7 +31,8 @@ from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
-from langford.folders import OpenFolder, base_folder, objection
+from langford.errors import BadInput
+from langford.folders import base_folder, objection
 from langford.words import several
 
 
@@ -127,7 +128,7 @@ def _outbox_folder(named: Path | None) -> Path:
     """The folder of all outboxes, made if need be.
 
     Who can write to it can exchange results that wait there, and they are sent as this worker's.  The user may want
-    that for a folder that is ``named``; any other is refused.  Raises OpenFolder, NoHome or OSError.
+    that for a folder that is ``named``; any other is refused.  Raises BadInput, NoHome or OSError.
     """
     folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
     reason = None
@@ -136,7 +137,7 @@ def _outbox_folder(named: Path | None) -> Path:
     if reason and named:
         display.say(f"others can exchange results that wait in {folder}, which are sent as this worker's: {reason}")
     elif reason:
-        raise OpenFolder(
+        raise BadInput(
             f"results cannot wait in {folder}, where others can exchange them: {reason}, or choose another folder "
             "with --outbox"
         )
