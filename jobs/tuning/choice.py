@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 
+from jobs.run.console import SILENT, Console
 from jobs.run.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
@@ -23,14 +24,14 @@ GPU = Cuda(0)
 
 
 def choices(
-    problem: Problem, repetitions: int, say: Callable[[str], None] = lambda message: None, save: bool = True
+    problem: Problem, repetitions: int, console: Console = SILENT, save: bool = True
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
 
     Args:
         problem: what would be counted.
         repetitions: tasks of each method, drawn over the whole plan, whose median is taken.
-        say: called with each projected time, and with remarks for the user.
+        console: gets each projected time, and remarks.
         save: keep the times in the profile of this machine, by which ``count`` and ``run`` choose.
 
     Raises BadInput when no device has two methods for the problem, BadProfile or OSError.
@@ -44,18 +45,18 @@ def choices(
         try:
             name = device.name
         except NoGpu as error:
-            say(f"{problem} on a GPU is left out: {error}")
+            console.say(f"{problem} on a GPU is left out: {error}")
             continue
         seconds = {}
         for method in methods:
             seconds[method.name] = projected(problem, method, device, repetitions)
-            say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
+            console.say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
         curves = tuple(
             Curve(method, (Trial(problem.n, time_, {"method": method}),)) for method, time_ in seconds.items()
         )
         yield device.kind, Experiment("choice", f"{problem} on {name}", "n", curves, "whole count, projected")
         if save:
-            say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
+            console.say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
     if not compared:
         raise BadInput(f"one method alone counts {problem} fast: there is nothing to choose")
 

@@ -37,6 +37,7 @@ from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
 from tests.support.campaigns import age
 from tests.support.command_line import Run as Langford
 from tests.support.command_line import planted
+from tests.support.consoles import KeptConsole
 from tests.support.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -150,7 +151,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: st
 def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
     proxy, me = Proxy(farm.port), Identity.fresh()
     server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
-    source = ServerTasks(server, Outbox(farm.folder / "outbox", me, print), me, lease_seconds=600)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me, lease_seconds=600)
     assert source.ready
     [lease] = source.lease(1, [])
     proxy.cut = True
@@ -422,9 +423,8 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     """More results than one request takes, none of them on disk; the server goes away after the first request."""
     relay = CutAfterResults(large_farm.port, results=1)
     server, me = remote(large_farm, relay.port)
-    said: list[str] = []
-    outbox = Outbox(large_farm.folder / "outbox", me, said.append)
-    source = ServerTasks(server, outbox, me, said.append, 600)
+    outbox = Outbox(large_farm.folder / "outbox", me)
+    source = ServerTasks(server, outbox, me, lease_seconds=600)
     assert source.ready
     leases = []
     while len(leases) <= MOST_AT_ONCE:
@@ -455,7 +455,8 @@ def test_a_worker_closes_its_connection(farm: Farm) -> None:
     def connections() -> int:
         return sum(bool(each.raddr) and each.raddr.port == farm.port for each in psutil.Process().net_connections())
 
-    report = Run(source, [CPU], time_limit=0, stop_reason=lambda: "enough" if source.ready else None).run()
+    console = KeptConsole(lambda: "enough" if source.ready else None)
+    report = Run(source, [CPU], console, time_limit=0).run()
     assert report.stopped == "enough"
     assert connections() == 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from langford.errors import LangfordError, NotInstalled
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Requests:
         token: str,
         certificate: Path | None,
         insecure: bool,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NotInstalled, ClearText or BadProxy.
@@ -86,7 +87,7 @@ class Requests:
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
-            stop_reason: called often; a string ends the wait for an answer.
+            console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes.
         """
         try:
@@ -101,7 +102,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason, "the server", clock)
+        self._answered, self._calls = False, Calls(console, "the server", clock)
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._connected = partial(
             httpx.Client,

@@ -13,7 +13,7 @@ from db.files.promise import in_words
 from db.states import TaskState
 from jobs.run.calls import GivenUp
 from jobs.run.identity import Identity
-from jobs.run.loop import Run, RunReport, Step, result
+from jobs.run.loop import Run, RunReport, result
 from jobs.run.pool import Pool
 from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
@@ -21,6 +21,7 @@ from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.output import display
 from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.console import Terminal
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
@@ -65,17 +66,14 @@ def work_off(
     """Run a campaign of a ledger and show its progress; the other arguments are those of
     :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
-
-    def tell(step: Step) -> None:
-        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
-
+    console = Terminal(line, stop)
     with line.shown():
         try:
-            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), console)
         except GivenUp as error:
-            line.remark(str(error))
+            console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
-        return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of, patience).run()
+        return Run(source, devices, console, time_limit, pool_of, patience).run()
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:

@@ -22,6 +22,7 @@ from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS
 from langford.errors import BadInput
@@ -88,7 +89,7 @@ def keep(
         def lock(jobs: str) -> None:
             locks.enter_context(held(job.logs / name / f"{jobs}.lock"))
 
-        keeper = _keeper(name, queue, job, as_json, stop.reason, lock)
+        keeper = _keeper(name, queue, job, as_json, stop, lock)
         if keeper is None:
             return
         with _notified(name, queue, hooks, notify.stalled_after, stop):
@@ -175,7 +176,7 @@ def _keeper(
     queue: QueueOptions,
     job: JobOptions,
     as_json: bool,
-    stop_reason: Callable[[], str | None] = lambda: None,
+    stop: StopSignals | None = None,
     lock: Callable[[str], None] = lambda jobs: None,
 ) -> QueueKeeper | None:
     """Make the folder for the logs of a campaign and the keeper of its queue.
@@ -214,9 +215,8 @@ def _keeper(
     logs.mkdir(parents=True, exist_ok=True)
     if not queue.server:
         jobs()
-    return QueueKeeper(
-        SlurmScheduler(), jobs, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
-    )
+    console = Terminal(stop=stop)
+    return QueueKeeper(SlurmScheduler(), jobs, script, standing, queue.max_queued, console=console)
 
 
 def _through_server(name: str, queue: QueueOptions) -> Way:
