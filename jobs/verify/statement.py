@@ -17,17 +17,13 @@ from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
 from langford.bounded import TooLarge, content
 from langford.devices import Device
-from langford.errors import LangfordError, WrongResult
+from langford.errors import BadInput, WrongResult
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
 LARGEST_BYTES = 64 * 2**20
 """The size of a statement about several hundred thousand tasks."""
-
-
-class BadStatement(LangfordError):
-    """A file is no statement of this program."""
 
 
 class ChangedStatement(WrongResult):
@@ -74,28 +70,24 @@ class Statement:
 
     @classmethod
     def read(cls, file: Path) -> Statement:
-        """The statement in a file; raises BadStatement, ChangedStatement or OSError."""
+        """The statement in a file; raises BadInput, ChangedStatement or OSError."""
         try:
             text = content(file, LARGEST_BYTES).decode()
         except (UnicodeDecodeError, TooLarge) as error:
-            raise BadStatement(
-                f"{file} is no text: choose a file that `langford verify --statement` wrote"
-            ) from error
+            raise BadInput(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)
 
     @classmethod
     def from_text(cls, text: str) -> Statement:
-        """The inverse of :meth:`to_text`; raises BadStatement or ChangedStatement."""
+        """The inverse of :meth:`to_text`; raises BadInput or ChangedStatement."""
         words, _, body = text.partition(SEPARATOR)
         try:
             statement = cls(json.loads(body))
             if statement.document["format"] != FORMAT:
-                raise BadStatement(
-                    f"the statement has another format than {FORMAT!r}: use the version that wrote it"
-                )
+                raise BadInput(f"the statement has another format than {FORMAT!r}: use the version that wrote it")
             again = statement.words
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadStatement(
+            raise BadInput(
                 f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:

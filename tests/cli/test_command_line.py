@@ -167,7 +167,7 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
     done = CliRunner().invoke(cli, ["count", "8", "--cores", "2"])
     assert done.exit_code == 0
-    assert "L(2,8) by polyphase: about 2.8 hours on 2 cores" in done.stderr
+    assert "L(2,8) by polyphase: about 2 h 47 min on 2 cores" in done.stderr
     assert "langford run" in done.stderr
     assert "L(2,8) = 150" in done.stdout
 
@@ -412,7 +412,7 @@ def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:
     merged = langford("result", "--from", "part.gz")
     assert merged.returncode == 3, merged
     asked = langford("delete", "mine")
-    assert "and 1 more that are in doubt and would be lost" in asked.stderr
+    assert "and 1 result in doubt, which would be lost" in asked.stderr
     deleted = langford("delete", "mine", "--yes")
     assert "1 results that were in doubt are lost" in deleted.stdout
 

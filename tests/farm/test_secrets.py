@@ -229,7 +229,7 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     assert records[0]["expires"] is None
     assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
     assert not any(token in listing.stdout for token in tokens)
-    assert langford("token", NAME, "--revoke", "2").stdout == "1 tokens revoked\n"
+    assert langford("token", NAME, "--revoke", "2").stdout == "1 token revoked\n"
     with Ledger(str(campaign_file)) as ledger:
         campaign = ledger.campaign(NAME)
         assert [campaign.role_of(token) for token in tokens] == [Role.WORKER, None, Role.ADMIN]

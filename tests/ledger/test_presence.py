@@ -20,6 +20,7 @@ from jobs.run.loop import Run
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
+from tests.support.consoles import KeptConsole
 
 
 @pytest.fixture
@@ -169,8 +170,8 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
         asked += 1
         return reason if asked > 3 else None
 
-    source = LedgerTasks(ledger, campaign, me, stop_reason=stop_reason)
-    report = Run(source, [CPU], stop_reason=stop_reason, pool_of=InProcessPool).run()
+    source = LedgerTasks(ledger, campaign, me, KeptConsole(stop_reason))
+    report = Run(source, [CPU], KeptConsole(stop_reason), pool_of=InProcessPool).run()
     assert report.stopped == reason
     kept = row(ledger, me.worker_id)
     assert kept.ending == ending

@@ -29,6 +29,7 @@ from db.work import nonces
 from jobs.farm.api import envelope
 from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
+from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
@@ -56,17 +57,17 @@ class Outbox:
         attempts: those of this worker whose results wait here.
     """
 
-    def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
+    def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
         """The outbox of a worker; nothing is written before :meth:`prepare`.
 
         Args:
             root: of all outboxes of this machine.
             identity: of the worker.
-            say: called with remarks for the user.
+            console: gets remarks.
         """
         self.root, self.attempts = root, set[int]()
-        self._identity, self._say = identity, say
-        self._quarantine = Quarantine(root, say)
+        self._identity, self._console = identity, console
+        self._quarantine = Quarantine(root, console)
         self._unkept: list[Delivery] = []
         # The files of each delivery that was read: somebody may have copied one.
         self._read: dict[Delivery, set[Path]] = {}
@@ -131,7 +132,7 @@ class Outbox:
             # Memory does not survive this process, but the result is sent as soon as the server answers.
             self._unkept.append(delivery)
             reason = error.strerror if isinstance(error, OSError) else error
-            self._say(f"the outbox {self.folder} does not take results ({reason}); make room")
+            self._console.say(f"the outbox {self.folder} does not take results ({reason}); make room")
         else:
             self._read.setdefault(delivery, set()).add(file)
 
@@ -166,7 +167,7 @@ class Outbox:
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Put a delivery aside that the server does not take: the files from which it was read."""
         if self._forget(delivery):
-            self._say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
+            self._console.say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 

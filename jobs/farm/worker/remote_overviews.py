@@ -24,7 +24,7 @@ class RemoteOverviews:
     """
 
     def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
+        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, BadAddress or ClearText.
 
         Args:
             url: http(s)://HOST:PORT, or http(s)://HOST:PORT/CAMPAIGN.

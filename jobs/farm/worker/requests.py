@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,8 @@ from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
-from langford.errors import LangfordError
+from jobs.run.console import SILENT, Console
+from langford.errors import LangfordError, NotInstalled
 
 if TYPE_CHECKING:
     from httpx import Client, Response
@@ -58,10 +59,6 @@ class CampaignReplaced(LangfordError):
     """The server has another campaign under this name than before."""
 
 
-class NoHttpClient(LangfordError):
-    """httpx, with which workers talk to a server, is missing."""
-
-
 class BadAddress(LangfordError):
     """A text is not the address of a campaign on a server."""
 
@@ -83,23 +80,23 @@ class Requests:
         token: str,
         certificate: Path | None,
         insecure: bool,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, ClearText or BadProxy.
 
         Args:
             parts: of the server's address, see :func:`split`.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
-            stop_reason: called often; a string ends the wait for an answer.
+            console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes.
         """
         try:
             import httpx
         except ImportError as error:
-            raise NoHttpClient("to talk to a server needs httpx: pip install 'langford[server]'") from error
+            raise NotInstalled("to talk to a server needs httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise ClearText(
@@ -108,7 +105,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason, "the server", clock)
+        self._answered, self._calls = False, Calls(console, "the server", clock)
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._connected = partial(
             httpx.Client,

@@ -10,14 +10,11 @@ from db.look.overview import ID_LENGTH
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
 from langford.cli.output import display
-from langford.errors import LangfordError
+from langford.errors import BadInput
+from langford.words import several
 
 NAMED = 10
 """Workers that a message names at most."""
-
-
-class NoSuchWorker(LangfordError):
-    """A worker of that name holds no task of the campaign."""
 
 
 @click.command(
@@ -46,14 +43,14 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
             known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
-                raise NoSuchWorker(
+                raise BadInput(
                     f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'nobody'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     if as_json:
         display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
     else:
-        print(f"{taken} tasks of {len(holders)} workers go back to the queue")
+        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
 
 
 @click.command(
@@ -71,7 +68,7 @@ def retry(name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "reopened": reopened})
     else:
-        print(f"{reopened} tasks go back to the queue")
+        print(f"{several(reopened, 'task')} put back into the queue")
 
 
 @click.command(
@@ -118,5 +115,6 @@ def recheck(
         display.print_json({"campaign": name, "questioned": sorted(questioned)})
         return
     print(
-        f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
+        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
+        "--waiting`"
     )
