@@ -1,17 +1,115 @@
-"""The ends of attempts that brought a result: when, and when its computing began."""
+"""Results that arrive: the attempts that may bring them, the first one of each task, and when it was computed.
+
+What becomes of further results is decided in :mod:`db.trust`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, Update, case, update
+from sqlalchemy import Update, case, select, update
 
 from db.records import AttemptRecord, Delivery
 from db.states import Outcome, TaskState
-from db.store.dialects import Now, given
-from db.store.models import Attempt
-from db.work.transitions import index_of, set_state
+from db.store.dialects import Now, among, given, insert_new
+from db.store.models import Attempt, Campaign, Result, Worker
+from db.store.transaction import CAMPAIGN, Transaction
+from db.work.transitions import set_state
+
+# By the primary key alone: a database without statistics of its tables might read the whole campaign.
+_ATTEMPTS = (
+    select(
+        Attempt.id,
+        Attempt.campaign_id,
+        Attempt.task_index,
+        Attempt.nonce,
+        Attempt.granted,
+        Worker.voter_id,
+        select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN).scalar_subquery().label("share"),
+        Result.value,
+        Result.attempt_id.label("by"),
+    )
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
+    .where(among(Attempt.id, "attempts"))
+)
+
+
+def attempts(transaction: Transaction, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
+    """These attempts by id; those of other campaigns, or of none, are left out."""
+    rows = transaction.execute(_ATTEMPTS, attempts=attempt_ids).all()
+    return {
+        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
+        if of_campaign == transaction.campaign_id
+    }
+
+
+def insert(
+    transaction: Transaction,
+    deliveries: Sequence[Delivery],
+    attempts: Mapping[int, AttemptRecord],
+    lots: Mapping[int, float],
+) -> set[int]:
+    """Insert results of tasks that had none; returns the tasks whose results were inserted.
+
+    A task is missing there when another transaction was faster.
+
+    Args:
+        deliveries: the results.
+        attempts: the attempts, by number.
+        lots: of their results, by number of the attempt.
+    """
+    if not deliveries:
+        return set()
+    # In the order of tasks: of two transactions with the same tasks only one waits for the other.
+    rows = [
+        {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
+        for delivery in sorted(deliveries, key=index_of)
+    ]
+    return set(transaction.scalars(_insertion(transaction.dialect), rows=rows))
+
+
+@cache
+def _insertion(dialect: str) -> Any:
+    columns = [
+        Result.task_index,
+        Result.attempt_id,
+        Result.value,
+        Result.residue,
+        Result.evaluated,
+        Result.seconds,
+        Result.provenance,
+        Result.lot,
+        Result.voter_id,
+    ]
+    # Within this statement: see turns.set_recheck_share().
+    has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
+    rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
+    new = insert_new(dialect, Result).from_select(
+        [*columns, Result.campaign_id, Result.accepted, Result.listed], rows
+    )
+    return new.returning(Result.task_index)
+
+
+def index_of(delivery: Delivery) -> int:
+    """The task of a delivery."""
+    return delivery.evaluation.result.index
+
+
+def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
+    """What ``result`` and ``witness`` keep of a delivery."""
+    evaluation = delivery.evaluation
+    return {
+        "task_index": evaluation.result.index,
+        "attempt_id": delivery.attempt,
+        **evaluation.result.to_text(),
+        "seconds": evaluation.seconds,
+        "provenance": evaluation.provenance,
+        "lot": lot,
+    }
 
 
 @cache
@@ -26,22 +124,20 @@ def _completing(dialect: str) -> Update:
     return _beginning(dialect).values(ended=Now(), outcome=Outcome.DONE).where(Attempt.ended.is_(None))
 
 
-def complete(
-    connection: Connection, campaign_id: int, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
-) -> None:
+def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]) -> None:
     """Make tasks done, and end the attempts, by number, whose results are the first of these tasks."""
     if not first:
         return
     # Not end(), which would make the tasks ready.
-    connection.execute(_completing(connection.dialect.name), {"rows": _rows(first, attempts)})
-    set_state(connection, campaign_id, [index_of(delivery) for delivery in first], TaskState.DONE)
+    transaction.connection.execute(_completing(transaction.dialect), {"rows": _rows(first, attempts)})
+    set_state(transaction, [index_of(delivery) for delivery in first], TaskState.DONE)
 
 
 def note_began(
-    connection: Connection, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> None:
     """Note when the computing of results began, as far as that can be."""
-    connection.execute(_beginning(connection.dialect.name), {"rows": _rows(deliveries, attempts)})
+    transaction.connection.execute(_beginning(transaction.dialect), {"rows": _rows(deliveries, attempts)})
 
 
 def _rows(
