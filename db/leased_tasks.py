@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -28,7 +27,7 @@ class LeasedTasks:
     def __init__(self, database: Database, record: CampaignRecord) -> None:
         self.database, self.record = database, record
         self._next_look_at_clock = 0.0
-        self._presence = presence.Presence()
+        self._presence = presence.Presence(database.now)
 
     @property
     def campaign_id(self) -> int:
@@ -76,9 +75,9 @@ class LeasedTasks:
         """
         nonce = nonces.fresh()
         with self.writing() as transaction:
-            if time.monotonic() >= self._next_look_at_clock:
+            if self.database.now() >= self._next_look_at_clock:
                 leases.cut(transaction.connection)
-                self._next_look_at_clock = time.monotonic() + CLOCK_SECONDS
+                self._next_look_at_clock = self.database.now() + CLOCK_SECONDS
             expired = transitions.ended(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
             presence.lose(transaction.connection, set(expired))
             if held is not None:

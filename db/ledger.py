@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import TracebackType
 
@@ -31,9 +32,15 @@ class Ledger:
         database: where the ledger is kept.
     """
 
-    def __init__(self, where: str, create: bool = False) -> None:
-        """Open ``where``, a file name or database URL; with ``create`` a new ledger if there is none."""
-        self.database = Database(where, create)
+    def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
+        """Open a ledger.
+
+        Args:
+            where: a file name or database URL.
+            create: whether an empty or absent database becomes a new ledger.
+            now: see :class:`db.store.database.Database`.
+        """
+        self.database = Database(where, create, now=now)
 
     @cached_property
     def uuid(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +9,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from db.records import Computation, Equipment, Machine
 from db.states import Ending, VoterKind
+from db.store.dialects import Now
 from db.store.models import Attempt, Result, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -74,7 +74,7 @@ def keep(
         attempts: (attempt, task) of the results that were taken.
         computations: by task.
     """
-    now = time.time()
+    now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []
     workers: dict[Machine, str] = {}
     times: dict[Machine, list[float]] = {}

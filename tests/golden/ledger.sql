@@ -68,6 +68,9 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     LIMIT :param
   ) = :campaign;
 
+-- computations.keep, history_queries.history, notices._due
+  SELECT NOW AS anon_1;
+
 -- computations.told
   SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
     worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job, worker.slurm_index
@@ -384,9 +387,6 @@ P ANALYZE task;
   WHERE attempt.campaign_id = :campaign
   ORDER BY attempt.id;
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
-
--- history_queries.history, notices._due
-  SELECT NOW AS anon_1;
 
 -- inheritance.draw
   UPDATE result
