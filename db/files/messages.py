@@ -216,8 +216,10 @@ def decoded(text: bytes, kind: type[M]) -> M:
     """The message in a text of JSON; raises BadMessage."""
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise BadMessage(in_words(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadMessage(f"not JSON: {in_words(error)}") from error
 
 
 def converted(value: Any, kind: type[M]) -> M:
@@ -249,6 +251,7 @@ def in_words(error: Exception) -> str:
     reason, _, path = str(error).partition(" - at `$")
     for pattern, form in FORMS.items():
         reason = reason.replace(f"`str` matching regex {pattern!r}", form)
+    reason = reason.replace(" | null`", "` or null")
     for kind, name in KINDS_OF_VALUES.items():
         reason = reason.replace(f"`{kind}`", name)
     reason = "".join(letter if letter.isprintable() else "?" for letter in reason.replace("`", ""))
