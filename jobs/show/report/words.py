@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from db.look.overview.documents import LATEST
+from db.files.messages import LATEST
 
 LONGEST_CELL = 240
 """Characters of a text in a table."""
