@@ -6,13 +6,13 @@ it finds its array elements by the name of their jobs.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 
 from db import Standing
 from db.errors import ConnectionLost, LedgerBusy
 from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
+from jobs.run.clock import SYSTEM, Clock
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
 
@@ -34,6 +34,7 @@ class QueueKeeper:
         seconds: float = SECONDS_BETWEEN_QUESTIONS,
         say: Callable[[str], None] = lambda message: None,
         stop_reason: Callable[[], str | None] = lambda: None,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
@@ -45,11 +46,12 @@ class QueueKeeper:
             seconds: time between two questions to the scheduler.
             say: called with remarks for the user.
             stop_reason: called often; a string ends the keeper, not the workers.
+            clock: measures the time between two questions.
         """
         self._scheduler, self._script, self._standing = scheduler, script, standing
         self._name = name if callable(name) else lambda: name
         self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
-        self._calls = Calls(stop_reason)
+        self._calls, self._clock = Calls(stop_reason, clock=clock), clock
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
@@ -72,12 +74,12 @@ class QueueKeeper:
                 if str(error) != last_error:
                     self._say(f"{error}; asking again")
                 last_error = str(error)
-            next_round = time.monotonic() + self._seconds
-            while time.monotonic() < next_round:
+            next_round = self._clock.monotonic() + self._seconds
+            while self._clock.monotonic() < next_round:
                 reason = self._stop_reason()
                 if reason:
                     return reason
-                time.sleep(0.1)
+                self._clock.wait(0.1)
 
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-import time
+
+from jobs.run.clock import SYSTEM, Clock
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 
@@ -11,15 +12,15 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 class Backoff:
     """When to ask again: each failure doubles the wait; a random part keeps workers from asking all at once."""
 
-    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> None:
-        self._first, self._longest = first, longest
+    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT, clock: Clock = SYSTEM) -> None:
+        self._first, self._longest, self._clock = first, longest, clock
         self._failures = 0
         self._next = 0.0
 
     @property
     def due(self) -> bool:
         """Whether it is time to ask."""
-        return time.monotonic() >= self._next
+        return self._clock.monotonic() >= self._next
 
     def failed(self) -> None:
         """Note that there was no answer: wait longer."""
@@ -34,4 +35,4 @@ class Backoff:
 
     def pause(self, seconds: float) -> None:
         """Ask again after a random part of these seconds, from half to all."""
-        self._next = time.monotonic() + seconds * random.uniform(0.5, 1.0)
+        self._next = self._clock.monotonic() + seconds * random.uniform(0.5, 1.0)

@@ -7,7 +7,6 @@ expire, or the next run on this host releases them.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from db import Delivery, Lease, Replication
 from db.states import Ending, Outcome
 from jobs.run.calls import GivenUp
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.effort import Effort
 from jobs.run.pool import Died, Failed, Finished, Pool
 from jobs.run.process_pool import WorkerPool
@@ -105,6 +105,7 @@ class Run:
         time_limit: float | None = None,
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
@@ -117,10 +118,11 @@ class Run:
             pool_of: makes the pool of workers, one per device.
             patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
                 its process is killed.
+            clock: measures all that.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._tell, self._say, self._stop_reason = tell, say, stop_reason
-        self._effort, self._watch = Effort(time_limit), Watch(patience)
+        self._effort, self._watch, self._clock = Effort(time_limit, clock), Watch(patience, clock), clock
         self._stock: list[int] = []
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
@@ -152,7 +154,7 @@ class Run:
             stopped = self._stop_reason() or self._effort.out_of_time()
             if stopped or self._source.ready:
                 return stopped
-            time.sleep(READY_SECONDS)
+            self._clock.wait(READY_SECONDS)
 
     def _work_with(self, pool: Pool) -> str | None:
         """Run the loop; at its end, also after an error, stop the pool and give the leases back."""

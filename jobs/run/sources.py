@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +10,7 @@ from db import Delivery, Lease, Receipt
 from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
 from jobs.run.calls import GivenUp, PatientCalls
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -144,6 +144,7 @@ class LedgerTasks:
         identity: Identity,
         say: Callable[[str], None] = lambda message: None,
         stop_reason: Callable[[], str | None] = lambda: None,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
@@ -152,12 +153,13 @@ class LedgerTasks:
             identity: of the worker that holds the leases.
             say: called with remarks for the user.
             stop_reason: called often; a string ends the wait for a ledger that does not answer.
+            clock: says when to renew leases, and when to ask again.
 
         From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
         self._ledger, self._campaign, self._identity, self._say = ledger, campaign, identity, say
-        self._calls = PatientCalls(say, stop_reason)
-        self._renewed = time.monotonic()
+        self._calls = PatientCalls(say, stop_reason, clock)
+        self._clock, self._renewed = clock, clock.monotonic()
         self._calls.make(self._release_the_dead)
         progress = self._calls.make(campaign.progress)
         self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
@@ -241,8 +243,8 @@ class LedgerTasks:
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Renew the leases when a quarter of their time has passed."""
-        if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
-            self._renewed = time.monotonic()
+        if self._clock.monotonic() - self._renewed > LEASE_SECONDS / 4:
+            self._renewed = self._clock.monotonic()
             renewed = list(leases)
             self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+
+from jobs.run.clock import SYSTEM, Clock
 
 PATIENCE_SECONDS = 120.0
 LIMIT_FACTOR = 20.0
@@ -21,11 +22,11 @@ class Watch:
         pace: seconds per unit of work at the slowest speed seen; None: none was seen.
     """
 
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, patience: float = PATIENCE_SECONDS, clock: Clock = SYSTEM) -> None:
         """``patience``: seconds that every task may take, however small it is."""
-        self._patience = patience
+        self._patience, self._clock = patience, clock
         self._seconds: dict[tuple[int, bool], float] = {}
-        self._looked = time.monotonic()
+        self._looked = self._clock.monotonic()
         self.pace: float | None = None
 
     def saw(self, work: float, seconds: float) -> None:
@@ -35,7 +36,7 @@ class Watch:
 
     def look(self, computing: Mapping[int, int | None]) -> None:
         """Count the time since the last look for these tasks, see :attr:`jobs.run.pool.Pool.computing`."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         passed, self._looked = min(now - self._looked, LONGEST_LOOK), now
         tasks = [(token, steps is not None) for token, steps in computing.items()]
         # What is seen for the first time has just begun.

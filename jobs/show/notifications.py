@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from db.look import events, notices
 from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
+from jobs.run.clock import SYSTEM, Clock
 from jobs.show.durations import duration
 from jobs.show.hooks import Hook, NotTold
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
@@ -64,8 +64,8 @@ class Fact:
 class Facts:
     """What is to be told about a campaign now, whether it was told or not."""
 
-    def __init__(self, campaign: Campaign, stalled_seconds: float) -> None:
-        self._campaign, self._stalled_seconds = campaign, stalled_seconds
+    def __init__(self, campaign: Campaign, stalled_seconds: float, clock: Clock = SYSTEM) -> None:
+        self._campaign, self._stalled_seconds, self._clock = campaign, stalled_seconds, clock
         kinds = {*EVENT_KINDS.values(), *REOPENING}
         self._events = events.LatestEvents(campaign.database, campaign.campaign_id, kinds)
         self._standing: Standing | None = None
@@ -73,7 +73,7 @@ class Facts:
         # Seconds that the last two looks took: a single slow one had to wait for something.
         self._looks = deque([0.0], maxlen=2)
         self._state: tuple[int, int] | None = None
-        self._since = time.monotonic()
+        self._since = self._clock.monotonic()
 
     @property
     def standing(self) -> Standing:
@@ -85,15 +85,15 @@ class Facts:
 
         ``at_once``: look all the same, and let nothing wait for more of its kind.
         """
-        began = time.monotonic()
+        began = self._clock.monotonic()
         if began < self._next_look and not at_once:
             return []
         latest = self._events.by_kind()
         pause = 0.0 if at_once else EVENT_PAUSE
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
-        self._looks.append(time.monotonic() - began)
-        self._next_look = time.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
+        self._looks.append(self._clock.monotonic() - began)
+        self._next_look = self._clock.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
@@ -104,8 +104,8 @@ class Facts:
             return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
         state = done, standing.rechecks
         if state != self._state or not standing.to_do or self._campaign.is_worked_at():
-            self._state, self._since = state, time.monotonic()
-        if time.monotonic() - self._since < self._stalled_seconds:
+            self._state, self._since = state, self._clock.monotonic()
+        if self._clock.monotonic() - self._since < self._stalled_seconds:
             return []
         return [Fact(NoticeKind.STALLED, done)]
 
@@ -123,16 +123,18 @@ class Notifier:
         hook: Hook,
         say: Say,
         stalled_seconds: float = STALLED_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
             campaigns: of one ledger.
             hook: tells the operator.
             say: called, in that thread, with remarks on what was told and what was not.
-            stalled_seconds: how long nobody works before that is told.
+            stalled_seconds: how long no one works before that is notified.
+            clock: measures it, and the pauses between two looks.
         """
-        self._facts = {campaign: Facts(campaign, stalled_seconds) for campaign in campaigns}
-        self._hook, self._say = hook, say
+        self._facts = {campaign: Facts(campaign, stalled_seconds, clock) for campaign in campaigns}
+        self._hook, self._say, self._clock = hook, say, clock
         self._stopping = threading.Event()
         self._give_up_at = float("inf")
         # Campaigns of which nothing can be seen now.
@@ -147,17 +149,17 @@ class Notifier:
 
     def stop(self, seconds: float) -> None:
         """Look once more, tell what is due, and end; what takes longer than ``seconds`` is left to the next one."""
-        self._give_up_at = time.monotonic() + seconds
+        self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
         self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._look_at_all(at_once=False)
-            self._stopping.wait(LOOK_SECONDS)
+            self._clock.wait(LOOK_SECONDS, self._stopping)
         self._look_at_all(at_once=True)
-        while self._owed and time.monotonic() < self._give_up_at:
-            time.sleep(LOOK_SECONDS / 4)
+        while self._owed and self._clock.monotonic() < self._give_up_at:
+            self._clock.wait(LOOK_SECONDS / 4)
             self._look_at_all(at_once=True)
 
     def _look_at_all(self, at_once: bool) -> None:
@@ -181,7 +183,7 @@ class Notifier:
         )
         if claimed is None:
             return
-        document = notice(campaign, claimed, facts.standing)
+        document = notice(campaign, claimed, facts.standing, self._clock.wall())
         try:
             self._hook.tell(json.dumps(document).encode())
         except NotTold as error:
@@ -200,8 +202,11 @@ class Notifier:
         self._say("notified", f"{self._hook.where} was told of {fact.kind.value!r}{attempts}", campaign.name)
 
 
-def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, Any]:
-    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger."""
+def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) -> dict[str, Any]:
+    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger.
+
+    ``at``: the time, in seconds since 1970.
+    """
     number, tasks = 1, list[int]()
     if claimed.kind in EVENT_KINDS:
         kind = EVENT_KINDS[claimed.kind]
@@ -220,7 +225,7 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, 
         "campaign": campaign.name,
         "uuid": campaign.uuid,
         "problem": campaign.problem.name,
-        "at": iso(time.time()),
+        "at": iso(at),
         "text": f"{campaign.name}: {text}",
         "number": number,
         "tasks": tasks[:LISTED],

@@ -11,7 +11,7 @@ from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from langford.devices import Device
 from langford.errors import Incomplete, LangfordError
-from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, find_method, plan_of, task_depth
+from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, chosen_plan, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
 
@@ -122,9 +122,7 @@ def confirming_plan(
         same_sum = (theirs.problem, theirs.method, theirs.seed) == (key.problem, method.name, seed)
         if same_sum and depth in (None, theirs.depth):
             return theirs, begun.name
-    chosen_depth = task_depth(key.problem, method, device) if depth is None else depth
-    confirming = PlanKey(key.problem, method.name, chosen_depth, seed)
-    plan_of(confirming)
+    confirming = chosen_plan(key.problem, device, method.name, depth, seed or None).key
     return confirming, confirming.name
 
 

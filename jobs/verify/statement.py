@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from db.files.promise import Promise
@@ -14,12 +15,15 @@ from db.files.promise import document as promise_document
 from jobs.run.identity import user
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
+from langford.bounded import TooLarge, content
 from langford.devices import Device
 from langford.errors import LangfordError, WrongResult
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
+LARGEST_BYTES = 64 * 2**20
+"""The size of a statement about several hundred thousand tasks."""
 
 
 class BadStatement(LangfordError):
@@ -67,6 +71,17 @@ class Statement:
     def to_text(self) -> str:
         """The content of the file: the words, and then the JSON object that they follow from."""
         return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
+
+    @classmethod
+    def read(cls, file: Path) -> Statement:
+        """The statement in a file; raises BadStatement, ChangedStatement or OSError."""
+        try:
+            text = content(file, LARGEST_BYTES).decode()
+        except (UnicodeDecodeError, TooLarge) as error:
+            raise BadStatement(
+                f"{file} is no text: choose a file that `langford verify --statement` wrote"
+            ) from error
+        return cls.from_text(text)
 
     @classmethod
     def from_text(cls, text: str) -> Statement:

@@ -308,7 +308,10 @@ class OddAnswers(BaseHTTPRequestHandler):
 def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """The environment of a worker that asks again soon."""
     (tmp_path / "soon").mkdir()
-    besides = "import jobs.run.backoff\njobs.run.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
+    besides = (
+        "from jobs.run.backoff import Backoff\n"
+        "Backoff.__init__.__defaults__ = (0.05, 0.2, *Backoff.__init__.__defaults__[2:])\n"
+    )
     return slowed(tmp_path / "soon", besides=besides)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.identity import Identity
 
 LONGEST_REASON = 1_000
@@ -46,6 +46,7 @@ class RemoteCampaign:
         certificate: Path | None = None,
         insecure: bool = False,
         stop_reason: Callable[[], str | None] = lambda: None,
+        clock: Clock = SYSTEM,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress, ClearText or BadProxy.
 
@@ -55,6 +56,7 @@ class RemoteCampaign:
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
             stop_reason: called often; a string ends the wait for an answer.
+            clock: measures how long an answer takes, and dates what is delivered.
         """
         parts = split(url)
         self.name = parts.path.strip("/")
@@ -62,7 +64,8 @@ class RemoteCampaign:
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
-        self._requests = Requests(parts, token, certificate, insecure, stop_reason)
+        self._requests = Requests(parts, token, certificate, insecure, stop_reason, clock)
+        self._clock = clock
 
     def close(self) -> None:
         """Close the connection."""
@@ -158,7 +161,8 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         fields = [DeliveryFields.of_delivery(delivery) for delivery in deliveries]
         with understood(self._address):
-            answer = self._post(wire.Receipts, "/results", wire.Results(deliveries=fields, now=time.time()))
+            request = wire.Results(deliveries=fields, now=self._clock.wall())
+            answer = self._post(wire.Receipts, "/results", request)
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
             return [receipt.receipt for receipt in answer.receipts]

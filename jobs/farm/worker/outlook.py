@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from db.look.overview import Overview
 from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 OUTLOOK_SECONDS = 60.0
@@ -16,9 +16,9 @@ OUTLOOK_SECONDS = 60.0
 class Outlook:
     """The last overview of the campaign that the server has sent, if it has sent one."""
 
-    def __init__(self, ask: Callable[[], Overview]) -> None:
+    def __init__(self, ask: Callable[[], Overview], clock: Clock = SYSTEM) -> None:
         """``ask``: asks the server."""
-        self._ask, self._asking = ask, Backoff()
+        self._ask, self._asking, self._clock = ask, Backoff(clock=clock), clock
         self._overview: Overview | None = None
         self._got = 0.0
 
@@ -27,7 +27,7 @@ class Outlook:
         if not self._asking.due:
             return
         try:
-            self._overview, self._got = self._ask(), time.monotonic()
+            self._overview, self._got = self._ask(), self._clock.monotonic()
         except LangfordError:
             self._overview = None
         self._asking.pause(OUTLOOK_SECONDS)
@@ -46,4 +46,4 @@ class Outlook:
     def seconds_left(self) -> float | None:
         """Seconds until the campaign is done; None: unknown."""
         eta = self._overview.eta if self._overview else None
-        return None if eta is None else max(0.0, eta.seconds - (time.monotonic() - self._got))
+        return None if eta is None else max(0.0, eta.seconds - (self._clock.monotonic() - self._got))

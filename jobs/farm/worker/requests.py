@@ -18,6 +18,7 @@ from jobs.farm.api.wire import Failure
 from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Requests:
         certificate: Path | None,
         insecure: bool,
         stop_reason: Callable[[], str | None] = lambda: None,
+        clock: Clock = SYSTEM,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
 
@@ -92,6 +94,7 @@ class Requests:
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may travel to another machine without encryption.
             stop_reason: called often; a string ends the wait for an answer.
+            clock: measures how long an answer takes.
         """
         try:
             import httpx
@@ -105,7 +108,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason, "the server")
+        self._answered, self._calls = False, Calls(stop_reason, "the server", clock)
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._connected = partial(
             httpx.Client,

@@ -8,7 +8,6 @@ is put aside, and the work goes on.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
@@ -28,6 +27,7 @@ from jobs.farm.worker.deaths import Deaths
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.outlook import Outlook
 from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
 from jobs.run.sources import deadly, remark
@@ -60,6 +60,7 @@ class ServerTasks:
         identity: Identity,
         say: Callable[[str], None] = lambda message: None,
         lease_seconds: float = LEASE_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
@@ -68,12 +69,14 @@ class ServerTasks:
             identity: of the worker that holds the leases.
             say: called with remarks for the user.
             lease_seconds: how long a lease lasts after its last renewal.
+            clock: measures when to renew leases, and when to ask again.
         """
         self._server, self._outbox, self._identity = server, outbox, identity
-        self._say, self._lease_seconds = say, lease_seconds
-        self._asking, self._sending, self._outlook = Backoff(), Backoff(), Outlook(server.overview)
+        self._say, self._lease_seconds, self._clock = say, lease_seconds, clock
+        self._asking, self._sending = Backoff(clock=clock), Backoff(clock=clock)
+        self._outlook = Outlook(server.overview, clock)
         self._idling = IDLE_SECONDS
-        self._renewed = time.monotonic()
+        self._renewed = self._clock.monotonic()
         self._info: CampaignInfo | None = None
         self._enrolled = False
         self._served = True
@@ -180,8 +183,8 @@ class ServerTasks:
         self._flush()
         if self._deaths and self._asking.due:
             self._report_deaths()
-        if time.monotonic() - self._renewed > self._lease_seconds / 4:
-            self._renewed = time.monotonic()
+        if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
+            self._renewed = self._clock.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
         if not self._away:
             self._outlook.refresh()

@@ -17,6 +17,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.terminal import show
+from langford.devices import CPU
 from langford.durable import replace_file
 from langford.errors import LangfordError
 
@@ -42,7 +43,7 @@ Examples:
 @json_option
 def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
     """Write a campaign with all its tasks into a ledger, for workers to come."""
-    key = chosen.key()
+    key = chosen.plan(CPU, shared=True).key
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         if replicate is not None:
