@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from db import Credential, Delivery, Lease, Receipt
 from db.files.messages import BadMessage
-from db.look.overview import Overview, of_document
+from db.look.overview import Overview
 from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm.api import wire
@@ -86,7 +86,7 @@ class RemoteCampaign:
     def overview(self) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong."""
         with understood(self._address):
-            return of_document(self._requests.get(dict[str, Any], self._address, "/status"))
+            return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""

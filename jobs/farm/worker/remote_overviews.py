@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from msgspec import Meta
 
-from db.look.overview import Overview, of_document
+from db.look.overview import Overview
 from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
 from jobs.farm.worker.requests import BadAddress, Requests, split, understood
 
@@ -57,7 +57,7 @@ class RemoteOverviews:
     def _overview(self, name: str) -> Overview:
         address = f"{self.address}/campaigns/{quote(name, safe='')}"
         with understood(address):
-            return of_document(self._requests.get(dict[str, Any], address, "/status"))
+            return self._requests.get(Overview, address, "/status")
 
     def close(self) -> None:
         """Close the connection."""
