@@ -16,11 +16,11 @@ from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
-from jobs.farm.worker.requests import BadAddress, Requests, split, understood
+from jobs.farm.errors import NotUsable
 from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
-from jobs.farm.worker.requests import ClearText as ClearText
 from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
+from jobs.farm.worker.requests import Requests, split, understood
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
 from jobs.run.clock import SYSTEM, Clock
@@ -48,7 +48,7 @@ class RemoteCampaign:
         stop_reason: Callable[[], str | None] = lambda: None,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
@@ -62,7 +62,7 @@ class RemoteCampaign:
         self.name = parts.path.strip("/")
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+            raise NotUsable(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._requests = Requests(parts, token, certificate, insecure, stop_reason, clock)
         self._clock = clock
