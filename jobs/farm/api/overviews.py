@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from db import Campaign, Standing
-from db.look.overview import Overview, Shared, Watch, iso, to_document
+from db.files.messages import encoded
+from db.look.overview import Overview, Shared, Watch, iso
 from jobs.farm.api.wire import Listed, TaskNumbers
 
 
@@ -41,17 +40,12 @@ class Overviews:
         """What is left to do of a campaign, some seconds old."""
         return self._standings[name].newest()
 
-    def status(self, name: str) -> dict[str, Any]:
-        """The overview of a campaign as a document."""
-        return to_document(self._watches[name].overview())
-
-    def status_text(self, name: str) -> bytes:
-        """The same as JSON, written once for each overview."""
+    def status(self, name: str) -> bytes:
+        """The overview of a campaign as JSON, written once for each overview."""
         overview = self._watches[name].overview()
         known, text = self._texts.get(name, (None, b""))
         if known is not overview:
-            document = to_document(overview)
-            text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+            text = encoded(overview)
             self._texts[name] = overview, text
         return text
 

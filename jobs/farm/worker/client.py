@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from db import Credential, Delivery, Lease, Receipt
 from db.files.messages import BadMessage
-from db.look.overview import Overview, of_document
+from db.look.overview import Overview
 from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
-from jobs.farm.worker.requests import BadAddress, Requests, split, understood
+from jobs.farm.errors import NotUsable
 from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
-from jobs.farm.worker.requests import ClearText as ClearText
 from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
+from jobs.farm.worker.requests import Requests, split, understood
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
 from jobs.run.clock import SYSTEM, Clock
@@ -49,7 +49,7 @@ class RemoteCampaign:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, BadAddress, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
@@ -63,7 +63,7 @@ class RemoteCampaign:
         self.name = parts.path.strip("/")
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise BadAddress(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+            raise NotUsable(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._requests = Requests(parts, token, certificate, insecure, console, clock)
         self._clock = clock
@@ -87,7 +87,7 @@ class RemoteCampaign:
     def overview(self) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong."""
         with understood(self._address):
-            return of_document(self._requests.get(dict[str, Any], self._address, "/status"))
+            return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""
@@ -162,8 +162,8 @@ class RemoteCampaign:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         fields = [DeliveryFields.of_delivery(delivery) for delivery in deliveries]
         with understood(self._address):
-            results = wire.Results(deliveries=fields, now=self._clock.wall())
-            answer = self._post(wire.Receipts, "/results", results)
+            request = wire.Results(deliveries=fields, now=self._clock.wall())
+            answer = self._post(wire.Receipts, "/results", request)
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
             return [receipt.receipt for receipt in answer.receipts]

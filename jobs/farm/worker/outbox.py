@@ -28,6 +28,7 @@ from db.files.messages import UUID
 from db.work import nonces
 from jobs.farm.api import envelope
 from jobs.farm.api.parts import CampaignInfo
+from jobs.farm.errors import NotUsable
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
@@ -41,10 +42,6 @@ LARGEST_FILE = 100_000
 TRIALS = 100
 UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
 """Half of a file, from the moment of a crash, see :func:`langford.durable.replace_file`."""
-
-
-class NoOutbox(LangfordError):
-    """The folder for results cannot be made or used."""
 
 
 class Outbox:
@@ -96,26 +93,26 @@ class Outbox:
         )
 
     def prepare(self) -> None:
-        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NoOutbox."""
+        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NotUsable."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
 
     def open(self, info: CampaignInfo) -> None:
-        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NoOutbox."""
+        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NotUsable."""
         self._info = info
         self.prepare()
         try:
             self._lock = self._own_lock()
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
         self._reject_earlier_versions()
         self.adopt()
 
-    def _no_outbox(self, error: OSError) -> NoOutbox:
-        return NoOutbox(
+    def _not_usable(self, error: OSError) -> NotUsable:
+        return NotUsable(
             f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
             "with --outbox"
         )

@@ -15,12 +15,12 @@ from msgspec import Struct
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine
 from jobs.farm.api.wire import Failure
-from jobs.farm.guard.listening import BadCertificate
+from jobs.farm.errors import NotUsable
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
-from langford.errors import LangfordError, NotInstalled
+from langford.errors import LangfordError
 
 if TYPE_CHECKING:
     from httpx import Client, Response
@@ -59,18 +59,6 @@ class CampaignReplaced(LangfordError):
     """The server has another campaign under this name than before."""
 
 
-class BadAddress(LangfordError):
-    """A text is not the address of a campaign on a server."""
-
-
-class BadProxy(LangfordError):
-    """The variables of the environment name a proxy that cannot be used."""
-
-
-class ClearText(LangfordError):
-    """A token would travel over a network without encryption."""
-
-
 class Requests:
     """Requests to one server, with one token."""
 
@@ -83,7 +71,7 @@ class Requests:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotInstalled, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
 
         Args:
             parts: of the server's address, see :func:`split`.
@@ -96,10 +84,10 @@ class Requests:
         try:
             import httpx
         except ImportError as error:
-            raise NotInstalled("to talk to a server needs httpx: pip install 'langford[server]'") from error
+            raise NotUsable("to talk to a server needs httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
-            raise ClearText(
+            raise NotUsable(
                 f"the token would travel to {host} without encryption: write https:// (and --certificate "
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
@@ -119,7 +107,7 @@ class Requests:
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
-            raise BadProxy(
+            raise NotUsable(
                 f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
                 "ALL_PROXY as http://HOST:PORT, or unset them"
             ) from error
@@ -232,24 +220,24 @@ def understood(address: str) -> Iterator[None]:
 
 
 def split(url: str) -> SplitResult:
-    """The parts of the address of a campaign; raises BadAddress where it has a port that cannot be."""
+    """The parts of the address of a campaign; raises NotUsable for one that is none."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise BadAddress(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+        raise NotUsable(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     return parts
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
-    """A context that trusts a certificate in addition to those of the system; raises BadCertificate."""
+    """A context that trusts a certificate in addition to those of the system; raises NotUsable."""
     try:
         context = ssl.create_default_context()
         if certificate is not None:
             context.load_verify_locations(certificate)
     except OSError as error:
-        raise BadCertificate(
+        raise NotUsable(
             f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
         ) from error
     return context
