@@ -11,8 +11,10 @@ decimal text (:data:`Digits`), which every reader of JSON keeps exactly.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any, Protocol, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -35,6 +37,7 @@ LONGEST_PROBLEM = 1_000
 LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
 """What the name of a problem does not contain: numbers over 9999, and characters other than ASCII."""
 M = TypeVar("M")
+S = TypeVar("S", bound=str)
 
 # -- types of fields --------------------------------------------------------------------------
 
@@ -42,14 +45,27 @@ STORABLE = "\\A[^\0\ud800-\udfff]*\\Z"
 """Text that every database accepts: JSON can also spell NUL and halves of surrogate pairs."""
 DECIMAL = r"\A-?[0-9]+\Z"
 UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
+ASCII = r"\A[\x00-\x7f]*\Z"
+ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
 DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
 FORMS = {
     STORABLE: "text without NUL and unpaired surrogates",
     DECIMAL: "an integer as decimal text",
     UUID: "a UUID",
+    ASCII: "text in ASCII",
+    ALPHANUMERIC: "letters and digits",
     DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
 }
 """What an error message calls the pattern of a text."""
+KINDS_OF_VALUES = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+"""What an error message calls a type."""
 
 Count = Annotated[int, Meta(ge=0, le=2**62)]
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -77,6 +93,45 @@ class Spelled(Protocol):
     def to_text(self) -> str:
         """The inverse of :meth:`of_text`."""
         ...
+
+
+class Printable(str):
+    """Text without control characters.
+
+    Attributes:
+        LONGEST: how many characters it has at most.
+    """
+
+    LONGEST: ClassVar[int] = LONGEST_TEXT
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """The text itself, if it is short and printable."""
+        if len(text) > cls.LONGEST or not text.isprintable():
+            raise ValueError(f"expected at most {cls.LONGEST} printable characters")
+        return cls(text)
+
+    def to_text(self) -> str:
+        """The text itself."""
+        return str(self)
+
+
+class HostName(Printable):
+    """The name of a machine."""
+
+    LONGEST = LONGEST_HOST
+
+
+class DeviceModel(Printable):
+    """What the maker calls a device."""
+
+    LONGEST = LONGEST_MODEL
+
+
+class SlurmJob(Printable):
+    """The number of a job in SLURM."""
+
+    LONGEST = LONGEST_JOB
 
 
 class Time(float):
@@ -124,28 +179,34 @@ class MachineFields(Message, frozen=True, kw_only=True):
         cores, processes, device_model, slurm_job, slurm_index: see :class:`db.records.Equipment`.
     """
 
-    host: Annotated[str, Meta(max_length=LONGEST_HOST, pattern=STORABLE)]
+    host: HostName
     device_kind: DeviceKind
     cores: Number | None
     processes: Number | None
-    device_model: Annotated[str, Meta(max_length=LONGEST_MODEL, pattern=STORABLE)] | None
-    slurm_job: Annotated[str, Meta(max_length=LONGEST_JOB, pattern=STORABLE)] | None
+    device_model: DeviceModel | None
+    slurm_job: SlurmJob | None
     slurm_index: Number | None
 
-    def __post_init__(self) -> None:
-        for name in ("host", "device_model", "slurm_job"):
-            require_printable(name, getattr(self, name))
+    @classmethod
+    def fields_of(cls, host: str, device_kind: str, equipment: Equipment) -> dict[str, Any]:
+        """The fields of a machine by name, for a message that is to be written."""
+        return {
+            "host": HostName(host),
+            "device_kind": device_kind,
+            **asdict(equipment),
+            "device_model": _perhaps(DeviceModel, equipment.device_model),
+            "slurm_job": _perhaps(SlurmJob, equipment.slurm_job),
+        }
 
     @property
     def equipment(self) -> Equipment:
         """What the worker computes with."""
-        return Equipment(self.cores, self.processes, self.device_model, self.slurm_job, self.slurm_index)
+        model, job = _perhaps(str, self.device_model), _perhaps(str, self.slurm_job)
+        return Equipment(self.cores, self.processes, model, job, self.slurm_index)
 
 
-def require_printable(name: str, value: str | None) -> None:
-    """Raises ValueError, which names the field, when a text has control characters; for ``__post_init__``."""
-    if value is not None and not value.isprintable():
-        raise ValueError(f"expected printable characters in the field {name}")
+def _perhaps(kind: type[S], text: str | None) -> S | None:
+    return None if text is None else kind(text)
 
 
 # -- reading and writing ----------------------------------------------------------------------
@@ -155,8 +216,10 @@ def decoded(text: bytes, kind: type[M]) -> M:
     """The message in a text of JSON; raises BadMessage."""
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise BadMessage(in_words(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadMessage(f"not JSON: {in_words(error)}") from error
 
 
 def converted(value: Any, kind: type[M]) -> M:
@@ -174,17 +237,27 @@ def document(message: Struct) -> dict[str, Any]:
     return fields
 
 
+def encoded(message: Struct | Sequence[Struct]) -> bytes:
+    """Messages as JSON."""
+    return msgspec.json.encode(message, enc_hook=_to_text)
+
+
 def in_words(error: Exception) -> str:
     """Why a message was refused, in one line: the field comes first, where the error names one.
 
     >>> in_words(msgspec.ValidationError("Expected `int` <= 4 - at `$.tasks[0]`"))
-    'tasks[0]: expected int <= 4'
+    'tasks[0]: expected an integer <= 4'
     """
     reason, _, path = str(error).partition(" - at `$")
     for pattern, form in FORMS.items():
         reason = reason.replace(f"`str` matching regex {pattern!r}", form)
+    reason = reason.replace(" | null`", "` or null")
+    for kind, name in KINDS_OF_VALUES.items():
+        reason = reason.replace(f"`{kind}`", name)
     reason = "".join(letter if letter.isprintable() else "?" for letter in reason.replace("`", ""))
-    reason = f"{reason[:1].lower()}{reason[1:200]}"
+    if not reason.startswith("JSON"):
+        reason = f"{reason[:1].lower()}{reason[1:]}"
+    reason = reason[:200]
     field = path.rstrip("`").removeprefix(".")
     return f"{field}: {reason}" if field else reason
 

@@ -155,15 +155,15 @@ class Notifier:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._look_at_all(at_once=False)
+            self.look()
             self._clock.wait(LOOK_SECONDS, self._stopping)
-        self._look_at_all(at_once=True)
+        self.look(at_once=True)
         while self._owed and self._clock.monotonic() < self._give_up_at:
             self._clock.wait(LOOK_SECONDS / 4)
-            self._look_at_all(at_once=True)
+            self.look(at_once=True)
 
-    def _look_at_all(self, at_once: bool) -> None:
-        """Tell what is due about all campaigns."""
+    def look(self, at_once: bool = False) -> None:
+        """Notify what is due about all campaigns; ``at_once``: also what would wait for more of its kind."""
         for campaign, facts in self._facts.items():
             try:
                 for fact in facts.now(at_once):

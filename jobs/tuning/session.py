@@ -11,7 +11,8 @@ from jobs.tuning.forecast import core_seconds
 from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
 from jobs.tuning.processor import on_cores
 from jobs.tuning.search import Bench, search_on_gpu
-from langford.devices import CPU, Cuda, cores
+from langford.cores import cores
+from langford.devices import CPU, Cuda
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings

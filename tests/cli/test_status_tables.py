@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
+from db.files.messages import Time
 from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
 from langford.cli.output.columns import Column, table
 from langford.cli.output.overviews import line_of, lines_of
@@ -72,7 +72,7 @@ def test_text_of_strangers_draws_nothing() -> None:
         of_hosts(EVIL),
         campaign=EVIL,
         warnings=(Warned(WarningKind.SILENT_WORKER, EVIL),),
-        events=(Happened(0.0, EVIL, EVIL * 100),),
+        events=(Happened(Time(0), EVIL, EVIL * 100),),
         workers=tuple(
             replace(WORKER, host=EVIL, device_model=EVIL, slurm=EVIL, ending=EVIL, state=Presence.ENDED)
             for _ in "ab"

@@ -33,7 +33,7 @@ from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
-from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
+from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy
 from tests.support.campaigns import age
 from tests.support.command_line import Run as Langford
 from tests.support.command_line import planted
@@ -168,7 +168,7 @@ def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
 
 
 def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
-    worker = farm.work("--lease", "600")
+    worker = farm.work("--lease", "600", in_process=False)
     farm.wait_until(lambda: farm.done() > 3)
     farm.server.send_signal(signal.SIGSTOP)
     time.sleep(2)  # it waits for an answer
@@ -305,20 +305,9 @@ class OddAnswers(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """The environment of a worker that asks again soon."""
-    (tmp_path / "soon").mkdir()
-    besides = (
-        "from jobs.run.backoff import Backoff\n"
-        "Backoff.__init__.__defaults__ = (0.05, 0.2, *Backoff.__init__.__defaults__[2:])\n"
-    )
-    return slowed(tmp_path / "soon", besides=besides)
-
-
-def test_odd_answers_end_no_worker(farm: Farm, impatient: dict[str, str]) -> None:
+def test_odd_answers_end_no_worker(farm: Farm) -> None:
     odd = OddServer(farm.port)
-    worker = farm.work(port=odd.port, **impatient)
+    worker = farm.work(port=odd.port)
     _, errors = worker.communicate(timeout=200)
     assert worker.returncode == 0, errors
     farm.finish()

@@ -13,7 +13,7 @@ import pytest
 
 from db import Credential, Delivery
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.outbox import Outbox
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, content, lock_file, regular_content

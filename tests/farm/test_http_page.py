@@ -14,9 +14,10 @@ from starlette.routing import Route
 
 from db import Lease, Ledger
 from db.states import Role
-from jobs.farm.api import server, streams, wire
+from jobs.farm.api import server, streams
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.connections import LimitedLog
+from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import NAME, new_campaign, true_deliveries
 

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from db import Credential, Delivery, Standing
-from jobs.farm.api import envelope, wire
-from jobs.farm.api.wire import CampaignInfo
+from db.files.messages import BadMessage
+from jobs.farm.api import envelope
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.quarantine import Quarantine
 from jobs.run.identity import Identity
 from langford.result import PartialResult
+from tests.support import wire
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.consoles import KeptConsole
 
@@ -259,7 +261,7 @@ def test_deliveries_that_are_none(name: str, wrong: object) -> None:
     sent: Delivery = delivery(Credential(7, "n"), PartialResult(3, -12, 5, 9))
     document = wire.delivery_document(sent)
     assert wire.delivery_of(document) == sent
-    with pytest.raises(wire.BadMessage):
+    with pytest.raises(BadMessage):
         wire.delivery_of({**document, name: wrong})
 
 

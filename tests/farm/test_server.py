@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from db import Campaign, Credential, Delivery, Lease, Ledger
 from db.errors import LedgerError, LedgerUnreachable, NoSuchCampaign, TransactionUndone
 from db.states import Role
-from jobs.farm.api import server, wire
+from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
+from jobs.farm.api.parts import ACCEPTED
 from jobs.farm.api.traffic import Traffic
 from langford.errors import BadProblem
 from langford.result import PartialResult
+from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 
@@ -74,7 +76,7 @@ class Farm:
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]
-        return [None if event == wire.ACCEPTED else event for event in events]
+        return [None if event == ACCEPTED else event for event in events]
 
 
 @pytest.fixture

@@ -49,22 +49,22 @@ MACHINE = {
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"task": -1}, "task: expected int >= 0"),
-        ({"task": 10**30}, "task: expected int <= 4611686018427387904"),
-        ({"task": 1.0}, "task: expected int, got float"),
-        ({"task": True}, "task: expected int, got bool"),
-        ({"work": 1e30}, "work: expected float < 1e+30"),
-        ({"work": "1"}, "work: expected float, got str"),
-        ({"text": "x" * 4_001}, "text: expected str of length <= 4000"),
+        ({"task": -1}, "task: expected an integer >= 0"),
+        ({"task": 10**30}, "task: expected an integer <= 4611686018427387904"),
+        ({"task": 1.0}, "task: expected an integer, got a number"),
+        ({"task": True}, "task: expected an integer, got true or false"),
+        ({"work": 1e30}, "work: expected a number < 1e+30"),
+        ({"work": "1"}, "work: expected a number, got text"),
+        ({"text": "x" * 4_001}, "text: expected text of length <= 4000"),
         ({"text": "\0"}, "text: expected text without NUL and unpaired surrogates"),
         ({"value": "1.5"}, "value: expected an integer as decimal text"),
-        ({"value": "9" * 201}, "value: expected str of length <= 200"),
+        ({"value": "9" * 201}, "value: expected text of length <= 200"),
         ({"value": "7\n"}, "value: expected an integer as decimal text"),
         ({"uuid": "../etc"}, "uuid: expected a UUID"),
         ({"kind": "abacus"}, "kind: expected a device of kind cpu or cuda"),
         ({"at": "soon"}, "at: expected a time, got 'soon'"),
         ({"at": 7}, "at: expected a short text"),
-        ({"small": [1, 0]}, "small[1]: expected int >= 1"),
+        ({"small": [1, 0]}, "small[1]: expected an integer >= 1"),
         ({"more": 1}, "object contains unknown field more"),
         ({"more\n\x1b[2J" + "x" * 500: 1}, "object contains unknown field more??[2J" + "x" * 161),
     ],
@@ -106,9 +106,14 @@ def test_a_message_comes_back_from_its_document() -> None:
 
 def test_a_machine_is_printable() -> None:
     assert converted(MACHINE, MachineFields).equipment.slurm == "12_3"
-    assert document(converted(MACHINE, MachineFields)) == MACHINE
+    machine = converted(MACHINE, MachineFields)
+    assert document(machine) == MACHINE
+    assert machine == MachineFields(**MachineFields.fields_of("node-7", "cuda", machine.equipment))
+    assert {type(value) for value in document(machine).values()} == {str, int, type(None)}
     for field in ("host", "device_model", "slurm_job"):
-        with pytest.raises(BadMessage, match=f"printable characters in the field {field}"):
+        with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
+            converted({**MACHINE, field: "x" * 256}, MachineFields)
+        with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
             converted({**MACHINE, field: "a\x1b[2J"}, MachineFields)
 
 

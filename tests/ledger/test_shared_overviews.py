@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
+from db.files.messages import Time
 from db.look.overview import Overview, Watch, shared
 from tests.ledger.test_overview_documents import OVERVIEW
 
@@ -31,7 +32,7 @@ class Slow:
         with self._lock:
             self.asked += 1
             self.at_once -= 1
-            return replace(OVERVIEW, now=float(self.asked))
+            return replace(OVERVIEW, now=Time(self.asked))
 
 
 def test_one_asks_for_all() -> None:

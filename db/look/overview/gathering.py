@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from db.files.messages import Time
 from db.look import progress
 from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
 from db.look.overview.attendance import Running
@@ -21,6 +22,7 @@ from db.look.overview.records import (
     Parts,
     Presence,
     Speed,
+    Total,
 )
 from db.records import CampaignRecord, Standing
 from db.states import Outcome, TaskState, VoterKind
@@ -100,6 +102,7 @@ def overview(
         {row.voter_id for row in present if row.voter_id is not None},
     )
     count, agrees = merged.get(connection, campaign, plan, last) if is_finished else (None, None)
+    occupation = timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else []
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -107,9 +110,9 @@ def overview(
         method=campaign.key.method,
         depth=campaign.key.depth,
         seed=campaign.key.seed,
-        created=campaign.created,
-        finished=last if is_finished else None,
-        now=now,
+        created=Time(campaign.created),
+        finished=Time(last) if is_finished else None,
+        now=Time(now),
         tasks=tasks,
         work=work,
         speed=Speed(
@@ -123,20 +126,18 @@ def overview(
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
-        timeline=tuple(
-            timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else ()
-        ),
+        timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=_events(connection, campaign_id),
         attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,
-        count=count,
+        count=None if count is None else Total(count),
         agrees=agrees,
     )
 
 
 def _parts(
     connection: Connection, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
-) -> tuple[Parts, Parts]:
+) -> tuple[Parts[int], Parts[float]]:
     """Numbers of tasks, and shares of the work, by state."""
     again = sum(queries.work(connection, campaign.campaign_id, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
@@ -165,8 +166,8 @@ def _parts(
 def _eta(
     now: float,
     campaign: CampaignRecord,
-    tasks: Parts,
-    work: Parts,
+    tasks: Parts[int],
+    work: Parts[float],
     running: Sequence[Running],
     workers: Sequence[Row[Any]],
     pace: figures.Pace | None,
@@ -210,7 +211,9 @@ _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Eve
 def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
     rows = connection.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS), {"campaign": campaign_id})
     return tuple(
-        Happened(row.at, row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}")
+        Happened(
+            Time(row.at), row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}"
+        )
         for row in rows
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from db import Campaign, Standing
 from db.look.overview import Overview, Shared, Watch, iso, to_document
+from jobs.farm.api.wire import Listed, TaskNumbers
 
 
 class Overviews:
@@ -54,15 +55,16 @@ class Overviews:
             self._texts[name] = overview, text
         return text
 
-    def listed(self, campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
-        """Some campaigns as JSON, each in a few words."""
-        overviews = [self._watches[campaign.name].overview() for campaign in campaigns]
-        return [
-            {
-                "campaign": overview.campaign,
-                "problem": overview.problem,
-                "tasks": {"total": int(overview.tasks.total), "done": int(overview.tasks.done)},
-                "finished": None if overview.finished is None else iso(overview.finished),
-            }
-            for overview in overviews
-        ]
+    def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
+        """Some campaigns, each in a few words."""
+        return [_listed(self._watches[campaign.name].overview()) for campaign in campaigns]
+
+
+def _listed(overview: Overview) -> Listed:
+    tasks, finished = overview.tasks, overview.finished
+    return Listed(
+        campaign=overview.campaign,
+        problem=overview.problem,
+        tasks=TaskNumbers(total=int(tasks.total), done=int(tasks.done)),
+        finished=None if finished is None else iso(finished),
+    )

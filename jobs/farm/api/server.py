@@ -27,8 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -45,17 +46,17 @@ from db.errors import (
     WorkerDistrusted,
     WrongToken,
 )
+from db.files.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
-from jobs.farm.api import operations
+from jobs.farm.api import operations, wire
 from jobs.farm.api.admission import Admitted
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.api.traffic import Counted, Traffic, paths_of
-from jobs.farm.api.wire import BadMessage
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
@@ -66,6 +67,7 @@ from jobs.farm.guard.refusals import Refusal, refusing
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
+M = TypeVar("M")
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -173,15 +175,15 @@ class Endpoints:
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
-            self._operation("/workers", Role.WORKER, operations.enrol),
-            self._operation("/departures", Role.WORKER, operations.leave),
-            self._operation("/leases", Role.WORKER, operations.lease, bodies.HELD),
-            self._operation("/renewals", Role.WORKER, operations.renew, bodies.ATTEMPTS),
-            self._operation("/releases", Role.WORKER, operations.release, bodies.ATTEMPTS),
-            self._operation("/failures", Role.WORKER, operations.fail),
-            self._operation("/deaths", Role.WORKER, operations.die),
-            self._operation("/results", Role.WORKER, operations.deliver, bodies.RESULTS),
-            self._operation("/retries", Role.ADMIN, operations.retry),
+            self._operation("/workers", Role.WORKER, operations.enrol, wire.Enrolment),
+            self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
+            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
+            self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
+            self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
+            self._operation("/failures", Role.WORKER, operations.fail, wire.End),
+            self._operation("/deaths", Role.WORKER, operations.die, wire.End),
+            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
+            self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
         ]
 
     async def metrics(self, request: Request) -> Response:
@@ -192,22 +194,21 @@ class Endpoints:
     async def listed(self, request: Request) -> Response:
         """The campaigns that the tokens of a request open."""
         chosen = [self._access.campaigns[name] for name in await self._opened(request)]
-        return _private(await self._access.read(self._overviews.listed, chosen))
+        return _private(encoded(await self._access.read(self._overviews.listed, chosen)))
 
     async def info(self, request: Request) -> Response:
         """A campaign and its progress; for readers the progress is some seconds old."""
         campaign, right = await self._authorized(request, Role.READER)
         if right.role is Role.READER:
             standing = partial(self._overviews.standing, campaign.name)
-            return _private(await self._access.read(self._info, campaign, standing))
+            return _private(encoded(await self._access.read(self._info, campaign, standing)))
         # A worker sees at once that nothing is left to do.
-        return _private(await self._access.work(request, self._info, campaign, campaign.standing))
+        return _private(encoded(await self._access.work(request, self._info, campaign, campaign.standing)))
 
     async def status(self, request: Request) -> Response:
         """The overview of a campaign, some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER)
-        text = await self._access.read(self._overviews.status_text, campaign.name)
-        return Response(text, headers=PRIVATE, media_type="application/json")
+        return _private(await self._access.read(self._overviews.status_text, campaign.name))
 
     async def stream(self, request: Request) -> Response:
         """The overviews of a campaign as events, until the token of the request no longer opens the campaign."""
@@ -220,20 +221,25 @@ class Endpoints:
         compute = partial(self._overviews.status, campaign.name)
         return await self._streams.answer(campaign.name, compute, listener, self._version)
 
-    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> dict[str, Any]:
+    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> wire.Description:
         return operations.info(self._ledger, campaign, standing())
 
     def _operation(
-        self, path: str, role: Role, operation: operations.Operation, bounds: Bounds = bodies.MESSAGE
+        self,
+        path: str,
+        role: Role,
+        operation: Callable[[Ledger, Campaign, str, M], Struct],
+        request_type: type[M],
+        bounds: Bounds = bodies.MESSAGE,
     ) -> Route:
-        """The address of an operation that needs a role, and whose requests have bounds."""
+        """The address of an operation that needs a role, and whose requests have a type and bounds."""
 
         async def operate(request: Request) -> Response:
             campaign, right = await self._authorized(request, role)
             body = await bounds.read(request)
 
-            def answer() -> dict[str, Any]:
-                return operation(self._ledger, campaign, right.token, bounds.parse(body))
+            def answer() -> bytes:
+                return encoded(operation(self._ledger, campaign, right.token, bounds.parse(body, request_type)))
 
             return _private(await self._access.work(request, answer))
 
@@ -267,8 +273,8 @@ class Endpoints:
         return tokens
 
 
-def _private(document: Any) -> Response:
-    return JSONResponse(document, headers=PRIVATE)
+def _private(text: bytes) -> Response:
+    return Response(text, headers=PRIVATE, media_type="application/json")
 
 
 def _error(message: str, status: int, headers: Mapping[str, str]) -> Response:

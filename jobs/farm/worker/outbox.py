@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import IO
 
 from db import Delivery
+from db.files.messages import UUID
 from db.work import nonces
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import UUID, CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
@@ -174,7 +175,7 @@ class Outbox:
         """Take over what dead workers left for this campaign; the files of living workers stay untouched."""
         names = {entry.name.removesuffix(LOCK) for entry in _entries(self._campaign)}
         for name in sorted(names - {self._identity.worker_id}):
-            if UUID.fullmatch(name):
+            if re.match(UUID, name):
                 # Without the lock the worker lives, or another one adopts its files, or there are no locks here.
                 with suppress(OSError, NotRegular), _locked(self._campaign / f"{name}{LOCK}"):
                     self._take_over(self._campaign / name)

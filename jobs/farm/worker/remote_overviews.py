@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from db.files.fields import BadMessage
+from msgspec import Meta
+
 from db.look.overview import Overview, of_document
-from jobs.farm.api import wire
+from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
 from jobs.farm.worker.requests import BadAddress, Requests, split, understood
 
-MOST_CAMPAIGNS = 10_000
+Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
 
 
 class RemoteOverviews:
@@ -50,15 +52,12 @@ class RemoteOverviews:
         """The campaigns that the token opens."""
         address = f"{self.address}/campaigns"
         with understood(address):
-            documents = wire.several(self._requests.ask("GET", address), MOST_CAMPAIGNS)
-            if not all(isinstance(document, dict) for document in documents):
-                raise BadMessage("expected an object for each campaign")
-            return [wire.text(document.get("campaign")) for document in documents]
+            return [listed.campaign for listed in self._requests.get(Campaigns, address)]
 
     def _overview(self, name: str) -> Overview:
         address = f"{self.address}/campaigns/{quote(name, safe='')}"
         with understood(address):
-            return of_document(self._requests.ask("GET", address, "/status"))
+            return of_document(self._requests.get(dict[str, Any], address, "/status"))
 
     def close(self) -> None:
         """Close the connection."""

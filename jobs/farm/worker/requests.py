@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec import Struct
+
+from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine
-from jobs.farm.api.wire import BadMessage
+from jobs.farm.api.wire import Failure
 from jobs.farm.guard.listening import BadCertificate
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
@@ -30,6 +32,7 @@ LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
 
 A megabyte of JSON becomes up to 40 megabytes of objects.
 """
+M = TypeVar("M")
 LONGEST_REASON = 300
 """Characters of what a server says of its refusal that are repeated."""
 PLAIN = {"", "identity"}
@@ -125,18 +128,24 @@ class Requests:
         """Close the connection."""
         self._http.close()
 
-    def ask(self, method: str, address: str, path: str = "", **fields: Any) -> Any:
-        """Send one request; returns the document of the answer.
+    def get(self, answer_type: type[M], address: str, path: str = "") -> M:
+        """Ask for something; see :meth:`post`."""
+        return self._ask(answer_type, "GET", address, path, None)
 
-        Raises ServerAway, ServerRefuses or CampaignReplaced.
+    def post(self, answer_type: type[M], address: str, path: str, request: Struct) -> M:
+        """Send a request; returns the answer.
+
+        Raises ServerAway, ServerRefuses, CampaignReplaced, or BadMessage for an answer of another type.
 
         Args:
-            method: GET or POST.
-            address: of what it is about, as messages name it.
-            path: what follows.
-            fields: of the request.
+            answer_type: of the answer.
+            address: what the request is about, as messages name it.
+            path: what follows in the address.
+            request: the message.
         """
-        body = fields if method == "POST" else None
+        return self._ask(answer_type, "POST", address, path, encoded(request))
+
+    def _ask(self, answer_type: type[M], method: str, address: str, path: str, body: bytes | None) -> M:
         try:
             response, content = self._calls.within(
                 LONGEST_SECONDS, partial(_exchange, self._http, method, address, path, body)
@@ -154,21 +163,17 @@ class Requests:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {address} ({error})") from error
         self._answered = True
-        try:
-            document = json.loads(content)
-        except (ValueError, RecursionError):
-            document = None
         status = response.status_code
-        # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
-        ours = isinstance(document, dict | list) if status == 200 else _is_error(document)
-        reason = f"{document['error']:.{LONGEST_REASON}}" if ours and status != 200 else f"HTTP status {status}"
+        if status == 200 and content.lstrip()[:1] in (b"{", b"["):
+            return decoded(content, answer_type)
+        # A task server answers JSON, also when it refuses; everything else comes from a proxy or another server.
+        said = None if status == 200 else _error_in(content)
+        reason = f"HTTP status {status}" if said is None else f"{said:.{LONGEST_REASON}}"
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
-        if not ours:
+        if said is None:
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
             raise ServerAway(f"no task server answers at {address}, but {reason} with {kind[:40]}")
-        if status == 200:
-            return document
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
@@ -188,13 +193,14 @@ class Requests:
             return None
 
 
-def _exchange(http: Client, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
+def _exchange(http: Client, method: str, address: str, path: str, body: bytes | None) -> tuple[Response, bytes]:
     """Send one request; returns the answer and its content.
 
     Raises ServerAway for an answer that is encoded, or has no end.
     """
     content = bytearray()
-    with http.stream(method, address + path, json=body) as response:
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    with http.stream(method, address + path, content=body, headers=headers) as response:
         encoding = response.headers.get("content-encoding", "")
         if encoding.strip().lower() not in PLAIN:
             raise ServerAway(
@@ -208,8 +214,12 @@ def _exchange(http: Client, method: str, address: str, path: str, body: Any) -> 
     return response, bytes(content)
 
 
-def _is_error(document: Any) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("error"), str)
+def _error_in(content: bytes) -> str | None:
+    """What a task server says of its refusal; None when no task server says it."""
+    try:
+        return decoded(content, Failure).error
+    except BadMessage:
+        return None
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from contextlib import suppress
 from db import Delivery, Lease
 from db.files.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
-from jobs.farm.api.wire import MOST_AT_ONCE, CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
+from jobs.farm.api.wire import MOST_AT_ONCE
 from jobs.farm.worker.client import (
     CampaignReplaced,
     NotEnrolled,

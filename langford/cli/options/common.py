@@ -15,7 +15,8 @@ from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output.display import say
-from langford.devices import CPU, KINDS, cores
+from langford.cores import cores
+from langford.devices import CPU, KINDS
 from langford.errors import BadInput
 from langford.loading import load
 from langford.methods import METHODS
