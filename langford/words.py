@@ -40,28 +40,26 @@ def number(value: int | float) -> str:
 
 
 def quantity(value: float) -> str:
-    """A number that is not negative with three digits and a prefix.
+    """A number that is not negative, with up to three digits and a prefix.
 
     >>> quantity(5), quantity(0.0123), quantity(60.5), quantity(12_345_678), quantity(0)
-    ('5', '0.012', '60.5', '12.3 M', '0')
+    ('5', '0.0123', '60.5', '12.3 M', '0')
     """
     if value >= 999.5 * 1000 ** (len(PREFIXES) - 1):
         return f"{value:.2e}"
-    if 0 < value < 0.995:
-        return "<0.001" if value < 0.001 else _significant(value, 2)
+    if value < 0.001:
+        return "<0.001" if value else "0"
     power = 0
     while value >= 999.5:
         value, power = value / 1000, power + 1
-    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
-    text = str(int(value)) if not power and value == int(value) else _fixed(value, digits)
-    return f"{text} {PREFIXES[power]}".rstrip()
+    return f"{_significant(value, 3)} {PREFIXES[power]}".rstrip()
 
 
 def rate(value: float, unit: str) -> str:
     """A number of things per second.
 
     >>> rate(5.2e9, "points"), rate(7.0, "nodes")
-    ('5.20 G points/s', '7 nodes/s')
+    ('5.2 G points/s', '7 nodes/s')
     """
     return f"{quantity(value)} {unit}/s"
 

@@ -95,7 +95,7 @@ def test_everything_about_a_campaign_in_words() -> None:
         "WARNING  1 task is set aside",
         "and 3 more that left",
         "50%",
-        "2, 30 s",
+        "2, 31 s",
     ):
         assert words in text, words
 

@@ -27,7 +27,7 @@ export function percent(share, digits = 1) {
   return `${(Math.floor(share * scale + 1e-9) / (scale / 100)).toFixed(digits)}%`;
 }
 
-/** A number with three digits and a prefix: 12.3 M. */
+/** A number with up to three digits and a prefix: 12.3 M. */
 export function quantity(value) {
   if (missing(value)) {
     return NONE;
@@ -35,17 +35,15 @@ export function quantity(value) {
   if (value >= 999.5 * 1000 ** (PREFIXES.length - 1)) {
     return value.toExponential(2);
   }
-  if (value > 0 && value < 0.995) {
-    return value < 0.001 ? "<0.001" : significant(value, 2);
+  if (value < 0.001) {
+    return value ? "<0.001" : "0";
   }
   let power = 0;
   while (value >= 999.5) {
     value /= 1000;
     power += 1;
   }
-  const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  const text = power || !Number.isInteger(value) ? value.toFixed(digits) : String(value);
-  return PREFIXES[power] ? `${text} ${PREFIXES[power]}` : text;
+  return `${significant(value, 3)} ${PREFIXES[power]}`.trimEnd();
 }
 
 /** A duration in the unit that suits it, and in two units where one would hide much: 2 d 4 h. */
