@@ -48,7 +48,9 @@ class Parameter:
         words = f"{self.least} or more" if most is None else f"from {self.least} to {most}"
         given = self.default if given is None else given
         if given is None:
-            raise BadProblem(f"{variant} {n} needs --{self.name}: a number {words}")
+            raise BadProblem(
+                f"{variant} {n} needs --{self.name}: a number {words} (`langford table {variant}` counts with all)"
+            )
         value = whole(f"--{self.name}", given, BadProblem)
         if value < self.least or (most is not None and value > most):
             raise BadProblem(f"--{self.name} of {variant} {n} is a number {words}, not {value}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 import langford
 from langford import explicit
-from langford.errors import BadProblem
+from langford.arithmetic.residue import MODULUS
+from langford.errors import BadProblem, CheckFailed
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.reference import published
@@ -182,6 +184,31 @@ def test_zeros_are_those_of_the_literature_up_to_14(family: str) -> None:
     assert zeros
 
 
+# -- rows without a mirror --------------------------------------------------------------------
+
+
+def test_what_stands_in_place_of_zero_bits_and_mirror_images() -> None:
+    """By shifted: residues find a wrong partial sum, and another seed splits the same total otherwise."""
+    problem = Problem.named("extended-skolem", 8, hole=3)
+    plans = [langford.plan(problem, "shifted", 4, seed=seed) for seed in (0, 1)]
+    results = [[plan.evaluate(task) for task in plan.tasks] for plan in plans]
+    counts = [langford.merge(plan, parts) for plan, parts in zip(plans, results, strict=True)]
+    assert {count.arrangements for count in counts} == {452}
+    checks = " ".join(counts[0].checks)
+    assert "residues mod 2^64-1 agree" in checks
+    assert "no zero bits to check" in checks
+    assert "mirror" not in checks
+    first, second = ([part.value for part in parts] for parts in results)
+    assert first != second
+    for wrong in (results[0][1].value ^ 1, results[0][1].value + 2**64, -results[0][1].value - 1):
+        with pytest.raises(CheckFailed, match="residue"):
+            langford.merge(plans[0], [results[0][0], replace(results[0][1], value=wrong), *results[0][2:]])
+    bound = plans[0].expectation(1).highest + 1
+    beyond = replace(results[0][1], value=bound, residue=bound % MODULUS)
+    with pytest.raises(CheckFailed, match="outside"):
+        langford.merge(plans[0], [results[0][0], beyond, *results[0][2:]])
+
+
 # -- names ------------------------------------------------------------------------------------
 
 
@@ -238,7 +265,7 @@ def test_listed_sequences_are_those_of_the_definition(known: dict[Problem, int])
         ("langford-8-defect-4090", "at most 4,096 long"),
         ("langford-8-defect-3-defect-4", "gives a parameter twice; the problem is called langford-8-defect-4"),
         ("extended-rosa-8-hole-8-second-hole-3", "leaves two places empty: give the first one as --hole"),
-        ("extended-rosa-8-hole-3", "needs --second-hole: a number from 2 to 18"),
+        ("extended-rosa-8-hole-3", "needs --second-hole: a number from 2 to 18 "),
     ],
 )
 def test_what_is_no_member_is_refused(name: str, says: str) -> None:
