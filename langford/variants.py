@@ -103,6 +103,14 @@ class Variant:
     label_offset: int = 0
     oeis: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
 
+    def require_known(self, given: Mapping[str, object]) -> None:
+        """Raises BadProblem where a value is given for another parameter, by its name in Python."""
+        known = {parameter.keyword for parameter in self.parameters}
+        for name, value in given.items():
+            if value is not None and name not in known:
+                takes = ", ".join(f"--{parameter.name}" for parameter in self.parameters) or "no parameter"
+                raise BadProblem(f"{self.name} takes {takes}: leave --{name.replace('_', '-')} out")
+
     def values(self, n: int, given: Mapping[str, int | None]) -> dict[str, int]:
         """The values of all parameters for n, by their names in Python; raises BadProblem.
 
@@ -110,11 +118,7 @@ class Variant:
             n: the order.
             given: by the same names; None, or missing: not given.
         """
-        known = {parameter.keyword for parameter in self.parameters}
-        for name, value in given.items():
-            if value is not None and name not in known:
-                takes = ", ".join(f"--{parameter.name}" for parameter in self.parameters) or "no parameter"
-                raise BadProblem(f"{self.name} takes {takes}: leave --{name.replace('_', '-')} out")
+        self.require_known(given)
         return {each.keyword: each.value(self.name, n, given.get(each.keyword)) for each in self.parameters}
 
 

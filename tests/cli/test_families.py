@@ -65,7 +65,7 @@ def test_campaigns_and_exports_know_families(langford: Run) -> None:
         # A row without a mirror, by shifted: no zero bits, and no mirror images.  Residues and bounds are left.
         no_zeros = not Problem.parse(name).mirrored
         assert ("residue and bounds (there are no zero bits to check)" in verified.stdout) == no_zeros
-    asked = json.loads(langford("query", "--sql", "SELECT problem FROM campaigns", "--format", "json").stdout)
+    asked = json.loads(langford("query", "--sql", "SELECT problem FROM campaign", "--json").stdout)
     assert {row["problem"] for row in asked} == {"extended-skolem-8-hole-3", "near-skolem-8-missing-3"}
 
 
