@@ -64,16 +64,14 @@ class Counted:
 
 
 class TableCounting:
-    """The campaigns of a table in a ledger.
+    """What a table has to count, and how long that takes; then the campaigns that count it.
 
     Attributes:
-        expected: seconds for each problem that is to be counted, the smallest first; what the ledger has already
-            takes none.
+        expected: seconds for each problem that is to be counted, the smallest first.
     """
 
     def __init__(
         self,
-        ledger: Ledger,
         entries: Sequence[Entry],
         devices: Sequence[Device],
         confirm: bool,
@@ -84,7 +82,6 @@ class TableCounting:
         """Find what is to be counted, and how long that takes.
 
         Args:
-            ledger: keeps the campaigns.
             entries: of the table.
             devices: one worker for each of them.
             confirm: whether to count each problem again by another sum.
@@ -94,13 +91,10 @@ class TableCounting:
 
         Raises as :func:`langford.methods.chosen_plan`.
         """
-        self._ledger, self._entries, self._devices, self._confirm = ledger, entries, devices, confirm
+        self._entries, self._devices, self._confirm = entries, devices, confirm
         self._console, self._clock, self._time_limit = console, clock, time_limit
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         self._problems = {representative(problem): problem for problem in reversed(wanted)}
-        self._begun: dict[Problem, list[Campaign]] = {}
-        for campaign in ledger.campaigns():
-            self._begun.setdefault(campaign.problem, []).append(campaign)
         choices = [(problem, self._method(problem)) for problem in self._problems.values()]
         seconds = expected_seconds(choices, devices)
         self._instant = {problem for problem in seconds if not seconds[problem]}
@@ -108,23 +102,23 @@ class TableCounting:
             problem: max(SHORTEST_SECONDS, seconds[problem]) * (1 + confirm)
             for problem in sorted(seconds, key=lambda problem: (seconds[problem], problem.n, problem.name))
         }
-        self._done, self._began = 0.0, clock.monotonic()
+        self._done = 0.0
         self._costs: dict[tuple[str, int, int], float] = {}
 
     @property
     def seconds(self) -> float:
-        """Expected seconds for the whole table, without what the ledger has already."""
-        return fsum(expected for problem, expected in self.expected.items() if not self._finished(problem))
+        """Expected seconds for the whole table."""
+        return fsum(self.expected.values())
 
-    def rows(self) -> list[Row]:
-        """Count what is not counted yet; returns the rows of the table.
+    def rows(self, ledger: Ledger) -> list[Row]:
+        """Count what the ledger has no count of; returns the rows of the table.
 
         Raises:
             Interrupted: a signal or the time limit came first.
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        self._began = self._clock.monotonic()
+        self._ledger, self._begun, self._began = ledger, _by_problem(ledger), self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
         for number, problem in enumerate(self.expected):
             counted[representative(problem)] = self._counted(problem, number)
@@ -139,8 +133,7 @@ class TableCounting:
         if not self._confirm:
             return first, None
         method = self._confirming(problem, campaign.key)
-        seed = None if method.name != campaign.key.method else campaign.key.seed + 1
-        key, name = confirming_plan(self._ledger, campaign, method.name, seed, None, self._devices[0])
+        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._devices[0])
         second = self._finish(self._create(key, name), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
             raise CheckFailed(
@@ -203,9 +196,6 @@ class TableCounting:
         find_method(key.method, key.problem).require_kernel(self._devices[0].kind)
         return self._ledger.create_campaign(name, key, plan_of(key).work.tolist())
 
-    def _finished(self, problem: Problem) -> bool:
-        return any(not _left(campaign) for campaign in self._begun.get(problem, []))
-
     def _method(self, problem: Problem) -> Method:
         """The method by which a problem is counted first."""
         return chosen_plan(problem, self._devices[0]).method
@@ -229,6 +219,14 @@ class TableCounting:
         if kind not in self._costs:
             self._costs[kind] = expected_seconds([(problem, method)], self._devices)[problem]
         return self._costs[kind]
+
+
+def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
+    """The campaigns of a ledger, the oldest first."""
+    found: dict[Problem, list[Campaign]] = {}
+    for campaign in ledger.campaigns():
+        found.setdefault(campaign.problem, []).append(campaign)
+    return found
 
 
 def _left(campaign: Campaign) -> int:

@@ -123,14 +123,15 @@ def table(
         require_replaceable(out)
     chosen_devices = devices(device, chosen_cores(workers))
     stop = StopSignals()
+    line = ProgressLine(f"table of {family}")
+    counting = TableCounting(wanted, chosen_devices, confirm, Terminal(line, stop), time_limit)
+    # Before the ledger is opened: bad input creates no ledger.
+    _announce(counting, len(wanted), several(len(chosen_devices), chosen_devices[0].unit), yes)
+    line.of(len(counting.expected), counting.seconds)
     with Ledger(address, create=True) as ledger:
-        line = ProgressLine(f"table of {family}")
-        counting = TableCounting(ledger, wanted, chosen_devices, confirm, Terminal(line, stop), time_limit)
-        _announce(counting, len(wanted), several(len(chosen_devices), chosen_devices[0].unit), yes)
-        line.of(len(counting.expected), sum(counting.expected.values()))
         try:
             with line.shown():
-                rows = counting.rows()
+                rows = counting.rows(ledger)
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
