@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -279,3 +281,26 @@ def test_a_parameter_has_another_count_than_the_published_one() -> None:
     assert Problem.langford(12).oeis == "A014552"
     assert Problem.langford(12, defect=4).oeis is None
     assert Problem.langford(12, defect=2) == Problem.langford(12)
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "families.md"
+
+
+def test_the_page_has_a_line_for_each_family_and_its_smallest_sequence() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|.*\| `([0-9 .]+)` \|", PAGE.read_text(), re.MULTILINE)
+    assert sorted(family for family, _ in listed) == sorted(VARIANTS)
+    for family, row in listed:
+        smallest = next(
+            row for problem, _, _ in MEMBERS if problem.variant == family for row in explicit.iterate(problem)
+        )
+        assert row == " ".join(str(label) if label else "." for label in smallest)
+
+
+def test_the_page_names_the_parameters_and_the_sequences() -> None:
+    defined = re.findall(r"^\| `([a-z-]+)` \|(.*)\|$", PAGE.read_text(), re.MULTILINE)
+    for family, variant in VARIANTS.items():
+        lines = " ".join(line for name, line in defined if name == family)
+        assert set(re.findall(r"`--([a-z-]+)`", lines)) == {parameter.name for parameter in variant.parameters}
+        assert set(variant.oeis.values()) <= set(re.findall(r"\[(A\d+)\]", lines))
