@@ -16,10 +16,13 @@ import pytest
 
 from db import Export, Ledger
 from db.errors import LedgerError
+from jobs.tables import forecast
 from jobs.tables.entries import Family, entries, representative
+from jobs.tables.forecast import expected_seconds
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
-from langford.methods import PlanKey, plan_of
+from langford.devices import CPU, Cpu, Device
+from langford.methods import METHODS, Method, PlanKey, plan_of
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from langford.result import Evaluation
@@ -170,6 +173,39 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert "rosa-8-shifted-0 counts 131 and rosa-8-godfrey" in outcome.stderr
+
+
+# -- forecasts --------------------------------------------------------------------------------
+
+
+class Card(Cpu):
+    """A core that is measured as a GPU is."""
+
+    on_cores = False
+
+
+@pytest.mark.parametrize("device", [CPU, Card()], ids=["core", "card"])
+def test_a_forecast_measures_the_largest_and_scales_the_others(
+    monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    measured: list[Problem] = []
+    core_seconds = forecast.core_seconds
+
+    def noted(problem: Problem, method: Method) -> float:
+        measured.append(problem)
+        return core_seconds(problem, method)
+
+    monkeypatch.setattr(forecast, "core_seconds", noted)
+    polyphase = METHODS["polyphase"]
+    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
+    choices = [(problem, polyphase) for problem in (middle, small, large)]
+    one = expected_seconds(choices, [device])
+    assert measured == ([large] if device.on_cores else [])
+    assert one[small] == 0.0 < one[middle] < one[large]
+    work = {
+        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
+    }
+    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
 
 
 # -- bad input --------------------------------------------------------------------------------
