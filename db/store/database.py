@@ -84,6 +84,7 @@ class Database:
         engine: the SQLAlchemy engine.
         now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
             times in the ledger are by the clock of the database (:class:`db.store.dialects.Now`).
+        copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Database:
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
             with _translated_errors(self.where):
-                require_schema(self.engine, self.where, create, upgrade)
+                self.copy_before_upgrade = require_schema(self.engine, self.where, create, upgrade)
             self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()

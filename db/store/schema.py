@@ -16,8 +16,10 @@ SCHEMA = "0012"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> None:
+def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> Path | None:
     """Make sure that a database is a ledger with the schema of this version.
+
+    Returns the copy that was made before an upgrade, see :func:`db.store.upgrading.upgrade`.
 
     Args:
         where: the database's name in messages.
@@ -30,14 +32,13 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     """
     revision = _revision(engine, where)
     if revision == SCHEMA:
-        return
+        return None
     if revision is None:
         if not create:
             raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
         creation.create(engine, SCHEMA)
-        require_schema(engine, where)  # another process may have made one of another version
-        return
+        return require_schema(engine, where)  # another process may have made one of another version
     if revision not in _known_revisions():
         raise WrongSchema(
             f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
@@ -46,10 +47,11 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     if not upgrade_earlier:
         raise WrongSchema(
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
-            f"{SCHEMA} (copy it first if earlier versions should still read it)"
+            f"{SCHEMA}, and keeps a copy of a ledger in a file"
         )
     # Alembic takes longer to load than most commands take, and few ledgers ever need it.
-    load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+    copy: Path | None = load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+    return copy
 
 
 def _revision(engine: Engine, where: str) -> str | None:
