@@ -9,13 +9,13 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine
 
-from db.errors import WrongSchema
+from db.errors import LedgerUnusable
 from db.store import views
 from db.store.dialects import Purpose, alone
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
-    """Bring a database to a schema in one transaction; raises WrongSchema.
+    """Bring a database to a schema in one transaction; raises LedgerUnusable.
 
     Args:
         engine: of a ledger of an earlier schema, or of an empty database.
@@ -32,7 +32,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
         try:
             command.upgrade(config, schema)
         except CommandError as error:
-            raise WrongSchema(
+            raise LedgerUnusable(
                 f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
                 "use the version that wrote it"
             ) from error

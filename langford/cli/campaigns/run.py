@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from db import Campaign, Ledger
-from db.errors import NothingChosen
+from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
@@ -273,7 +273,7 @@ def recheck(
             campaign.plan.require(index)
         questioned = campaign.question(chosen or None, worker, kernel)
     if not questioned:
-        raise NothingChosen(
+        raise LedgerError(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
