@@ -133,7 +133,7 @@ class Campaign(LeasedTasks):
 
     @retried
     def rename(self, name: str) -> None:
-        """Give it another name, unique in the ledger; raises BadName or NameTaken."""
+        """Give it another name, unique in the ledger; raises BadName."""
         with self.writing() as transaction:
             lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, inspect, text
 
-from db.errors import NotALedger, WrongSchema
+from db.errors import LedgerUnusable
 from db.store import creation, dialects
 from langford.loading import load
 
@@ -26,26 +26,24 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
         create: whether an empty database becomes a new ledger.
         upgrade_earlier: whether a ledger of an earlier version is brought to this version's schema.
 
-    Raises:
-        NotALedger: the database is empty, or belongs to another program.
-        WrongSchema: the ledger has another schema.
+    Raises LedgerUnusable when the database is empty, belongs to another program, or has another schema.
     """
     revision = _revision(engine, where)
     if revision == SCHEMA:
         return None
     if revision is None:
         if not create:
-            raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
+            raise LedgerUnusable(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
         creation.create(engine, SCHEMA)
         return require_schema(engine, where)  # another process may have made one of another version
     if revision not in _known_revisions():
-        raise WrongSchema(
+        raise LedgerUnusable(
             f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
             "use the version that wrote it; the file is left as it is"
         )
     if not upgrade_earlier:
-        raise WrongSchema(
+        raise LedgerUnusable(
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
             f"{SCHEMA}, and keeps a copy of a ledger in a file"
         )
@@ -61,7 +59,7 @@ def _revision(engine: Engine, where: str) -> str | None:
         if not tables:
             return None
         if not {"alembic_version", "campaign", "attempt"} <= tables:
-            raise NotALedger(f"{where} is a database, but not a ledger; choose another with --ledger")
+            raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         return revision
 

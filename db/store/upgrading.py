@@ -14,7 +14,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine, inspect, text
 
-from db.errors import LedgerFull, WrongSchema
+from db.errors import LedgerUnusable
 from db.store import views
 from db.store.dialects import Purpose, alone
 
@@ -25,8 +25,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
     Returns the copy of a ledger in a file as it was before; a server's databases have backups of their own.
 
     Raises:
-        WrongSchema: there is no way from its schema.
-        LedgerFull: there is no room for the copy.
+        LedgerUnusable: there is no way from its schema, or no room for the copy.
 
     Args:
         engine: of a ledger of an earlier schema, or of an empty database.
@@ -48,7 +47,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
         try:
             command.upgrade(config, schema)
         except CommandError as error:
-            raise WrongSchema(
+            raise LedgerUnusable(
                 f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
                 "use the version that wrote it"
             ) from error
@@ -71,7 +70,7 @@ def _copy_beside(file: Path, revision: str) -> Path:
             source.backup(target)
     except (OSError, sqlite3.Error) as error:
         copy.unlink(missing_ok=True)
-        raise LedgerFull(
+        raise LedgerUnusable(
             f"cannot copy {file} to {copy} before it is upgraded ({error}), so it was left as it was: make room"
         ) from error
     return copy

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.files.fields import LONGEST_SECONDS
+from db.files.messages import LONGEST_SECONDS
 from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.dialects import Now, among

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, select, text, update
 
-from db.errors import LeasesRunning, NameTaken
+from db.errors import BadName, LeasesRunning
 from db.names import require_name
 from db.states import EventKind, Outcome, TaskState
 from db.store.dialects import close_to_writers
@@ -32,12 +32,12 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
 
 
 def rename(transaction: Transaction, name: str, where: str) -> None:
-    """Give a campaign another name; raises BadName or NameTaken, which names the ledger ``where``."""
+    """Give a campaign another name; raises BadName.  ``where``: the ledger's name in messages."""
     require_name(name)
     close_to_writers(transaction.connection, Campaign)
     holder = transaction.connection.scalar(select(Campaign.id).where(Campaign.name == name))
     if holder not in (None, transaction.campaign_id):
-        raise NameTaken(f"{where} has a campaign {name!r} already: choose another name")
+        raise BadName(f"{where} has a campaign {name!r} already: choose another name")
     transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(name=name))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from db import Database, Ledger
-from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
+from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
 from jobs.farm.errors import NotUsable
@@ -309,5 +309,5 @@ def test_a_process_with_an_odd_name_is_not_known_to_be_dead(process: str) -> Non
 
 
 def test_an_address_with_an_at_in_its_password_is_refused() -> None:
-    with pytest.raises(LedgerUnreachable, match="%40"):
+    with pytest.raises(LedgerUnusable, match="%40"):
         Ledger("postgresql://ada:a@b@host/records")

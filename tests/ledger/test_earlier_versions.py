@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from db import Delivery, Ledger
-from db.errors import LedgerFull, WrongSchema
+from db.errors import LedgerUnusable
 from db.store.database import Database
 from db.store.schema import MIGRATIONS, SCHEMA
 from jobs.run.loop import result
@@ -57,7 +57,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
     where = ledger_of(schema, tmp_path)
     if schema != SCHEMA:
         with pytest.raises(
-            WrongSchema, match=f"has schema {schema} of an earlier version: `langford ledger upgrade"
+            LedgerUnusable, match=f"has schema {schema} of an earlier version: `langford ledger upgrade"
         ):
             Ledger(where)
     with Database(where, upgrade=True) as database:
@@ -108,7 +108,7 @@ def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
     try:
-        with pytest.raises(LedgerFull, match=r"cannot copy .* before it is upgraded .*: make room"):
+        with pytest.raises(LedgerUnusable, match=r"cannot copy .* before it is upgraded .*: make room"):
             Database(where, upgrade=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

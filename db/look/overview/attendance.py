@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.files.fields import LONGEST_SECONDS, SHORTEST_SECONDS
+from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival
 from db.states import Outcome, TaskState
 from db.store.models import Attempt, Result, Task, Voter, Worker
