@@ -121,7 +121,7 @@ class Pipeline:
 
 
 def launches_per_second(pipeline: Pipeline, streams: int) -> float:
-    """The pace of so many streams; raises BadInput.
+    """The pace of this number of streams; raises BadInput.
 
     A stream goes round its four steps and has one token; each step is done for one stream at a time, but for the
     tail of a kernel.

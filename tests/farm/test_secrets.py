@@ -206,7 +206,7 @@ def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content
             [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 2, done.stderr
-        assert done.stderr.startswith("langford: what LANGFORD_TOKEN holds is no token")
+        assert done.stderr.startswith("langford: LANGFORD_TOKEN does not contain a token")
 
 
 def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:

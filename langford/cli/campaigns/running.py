@@ -77,7 +77,7 @@ def work_off(
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
-    """Print the count, or why there is none yet; returns the exit code."""
+    """Print the count, or the reason why there is none yet; returns the exit code."""
     code = unfinished(campaign, report, stop)
     return print_result(campaign, as_json) if code is None else code
 

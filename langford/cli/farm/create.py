@@ -1,4 +1,4 @@
-"""``langford create`` and ``token``: campaigns for workers to come, and the right to work for them."""
+"""``langford create`` and ``token``: campaigns for workers that come later, and their access tokens."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def token(
 
 
 def _keep(campaign: Campaign, made: str, file: Path) -> None:
-    """Write a new token to a file; where that fails nobody knows the token, and it is revoked."""
+    """Write a new token to a file; if that fails, the token is revoked, since no one has received it."""
     try:
         replace_file(file, f"{made}\n".encode(), private=True)
     except BaseException:

@@ -1,4 +1,4 @@
-"""The end of every count: the number, how it was found, which checks it passed, and whether it can be right."""
+"""The answer of every count: the number, how it was found, its checks, and how it compares with what is known."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def print_answer(
         how_to_find: said when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
-        promise: what was promised of replication, in words; empty: the checks say it, or it goes without saying.
+        promise: the promised replication, in words; empty: the checks contain it, or there is none.
         tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
