@@ -1,13 +1,12 @@
 """Results as files, which one ledger exports and another one imports.
 
-An export is gzipped text with one JSON document per line: a header that names the campaign; each provenance
-once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a
-seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and when.  Equal
-results give equal bytes, so that an export can be kept under version control.
+An export is gzipped text with one JSON object per line (:mod:`db.files.forms`): a header that names the campaign;
+each provenance once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The
+header has a seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and
+when.  Equal results give equal bytes, so that an export can be kept under version control.
 
-Format 2 states a promise, see :mod:`db.files.promise`, and format 1 records none.  A version that knows only
-format 1
-refuses format 2 and names both: it does not pass over a promise.
+Format 2 states a promise, see :mod:`db.files.promise`; format 1 records none.  A version that reads only format 1
+refuses format 2 and names both: it does not ignore a promise.
 """
 
 from __future__ import annotations
@@ -16,17 +15,19 @@ import gzip
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from msgspec import Struct
 
 from db.errors import CampaignMismatch, ConflictingResults
+from db.files import messages
+from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
 from db.files.promise import Promise, joined_promise
 from db.records import Computation, Machine
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
-FORMAT = "langford results 1"
-WITH_PROMISE = "langford results 2"
-"""The format of a file that states a promise."""
 LONGEST_SOURCES = 16 * 2**20
 """Characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
@@ -73,48 +74,50 @@ class Export:
         for computation in told.values():
             machines.setdefault(computation.machine, len(machines))
         promise = None if self.promise is None else self.promise.renumbered()
-        documents: list[dict[str, object]] = [
-            {
-                "format": FORMAT if promise is None else WITH_PROMISE,
-                "campaign": self.name,
-                "problem": self.key.problem.name,
-                "method": self.key.method,
-                "depth": self.key.depth,
-                **({"seed": self.key.seed} if self.key.seed else {}),
-                "tasks": self.tasks,
-                **({} if promise is None else promise.header()),
-                "sources": len(sources),
-                **({"workers": len(machines)} if machines else {}),
-                "results": len(self.results),
-            }
-        ]
-        documents += ({"source": source} for source in sources)
-        documents += (
-            {"host": machine.host, "device_kind": machine.device_kind, **asdict(machine.equipment)}
-            for machine in machines
+        header = Header(
+            format=FORMAT if promise is None else WITH_PROMISE,
+            campaign=self.name,
+            problem=self.key.problem.name,
+            method=self.key.method,
+            depth=self.key.depth,
+            seed=self.key.seed,
+            tasks=self.tasks,
+            sources=len(sources),
+            workers=len(machines),
+            results=len(self.results),
+            **({} if promise is None else promise.header()),
         )
-        documents += (
-            {
-                "task": evaluation.result.index,
-                **evaluation.result.to_text(),
-                "seconds": round(evaluation.seconds, 6),
-                "source": numbers[evaluation.provenance],
-                **_told(told.get(evaluation.result.index), machines),
+        workers = (
+            Worker(**Worker.fields_of(machine.host, machine.device_kind, machine.equipment)) for machine in machines
+        )
+        lines = (
+            Line(
+                task=evaluation.result.index,
+                value=str(evaluation.result.value),
+                residue=str(evaluation.result.residue),
+                evaluated=str(evaluation.result.evaluated),
+                seconds=round(evaluation.seconds, 6),
+                source=numbers[evaluation.provenance],
+                **_history(told.get(evaluation.result.index), machines),
                 **({} if promise is None else promise.fields(evaluation.result.index)),
-            }
+            )
             for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
         )
-        body = "".join(json.dumps(document) + "\n" for document in documents).encode()
-        seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}) + "\n"
-        return gzip.compress(body + seal.encode(), mtime=0)
+        body = b"".join(map(_line, [header, *(Source(source=source) for source in sources), *workers, *lines]))
+        return gzip.compress(body + _line(Seal(sha256=hashlib.sha256(body).hexdigest())), mtime=0)
 
     def _cut(self, length: int) -> Export:
         cut = (replace(evaluation, provenance=evaluation.provenance[:length]) for evaluation in self.results)
         return replace(self, results=tuple(cut))
 
 
-def _told(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, object]:
-    """What the document of a result says of its computation."""
+def _line(form: Struct) -> bytes:
+    """A line of a file."""
+    return json.dumps(messages.document(form)).encode() + b"\n"
+
+
+def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
+    """The fields of a result that say how it came to be."""
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}

@@ -11,28 +11,36 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
+from db.files import messages
+from db.files.messages import (
+    LONGEST_HOST,
+    LONGEST_JOB,
+    LONGEST_MODEL,
+    LONGEST_PROBLEM,
+    LONGEST_SECONDS,
+    LONGEST_TEXT,
+    SHORTEST_SECONDS,
+    BadMessage,
+)
 from db.records import Equipment
 from langford.devices import KINDS
-from langford.errors import LangfordError
 from langford.problem import Problem
 
-LONGEST_TEXT = 4_000
-SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
-"""A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
-LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB, LARGEST_NUMBER = 255, 200, 40, 2**31 - 1
+__all__ = [
+    "LONGEST_HOST",
+    "LONGEST_JOB",
+    "LONGEST_MODEL",
+    "LONGEST_SECONDS",
+    "LONGEST_TEXT",
+    "SHORTEST_SECONDS",
+    "BadMessage",
+]
+
+LARGEST_NUMBER = 2**31 - 1
 EQUIPMENT = tuple(field.name for field in fields_of(Equipment))
 T = TypeVar("T")
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """Characters that JSON can spell and that databases refuse: NUL and halves of surrogate pairs."""
-LARGEST_ROW = 256
-"""Places of a problem; twice as many as any method takes."""
-LONGEST_PROBLEM = 1_000
-LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
-"""What the name of a problem does not contain: numbers over 9999, and characters other than ASCII."""
-
-
-class BadMessage(LangfordError):
-    """A message or a file has a field too many, too few, too long or of another type."""
 
 
 def exactly(document: Any, *names: str, optional: Collection[str] = ()) -> dict[str, Any]:
@@ -111,12 +119,4 @@ def problem(value: Any) -> Problem:
 
     No work is done for a large one.
     """
-    name = text(value, LONGEST_PROBLEM)
-    if LARGE_NUMBER.search(name):
-        raise BadMessage(f"expected the name of a problem with numbers below 10,000, not {name!r:.60}")
-    parsed = Problem.parse(name)
-    if parsed.places > LARGEST_ROW:
-        raise BadMessage(f"{name:.60} has {parsed.places} places: expected at most {LARGEST_ROW}")
-    if parsed.name != name:
-        raise BadMessage(f"expected the name {parsed.name:.60}, not {name:.60}")
-    return parsed
+    return messages.problem(text(value, LONGEST_PROBLEM))

@@ -10,17 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from db.files.fields import BadMessage, exactly, integer, real
+from msgspec import UNSET
+
+from db.files.forms import Header, Line
+from db.files.messages import BadMessage
 from db.records import Replication
 
 Voters = tuple[int, int]
 """The voter of a result, and the voter that confirmed it."""
 NOT_RECORDED = "no promise recorded"
 NOTHING = "nothing was promised (--replicate 0)"
-BY_VOTERS = ("voter", "confirmed_by")
-"""Fields of a result that another voter confirmed: both, or none."""
-FLAGS = ("drawn", "decided")
-"""Fields of a result that are true, or missing."""
 
 
 @dataclass(frozen=True)
@@ -63,18 +62,18 @@ class Promise:
                 confirmed[index] = voter, other
         return replace(self, confirmed=confirmed)
 
-    def header(self) -> dict[str, object]:
-        """What the header of a file says of a promise that is :meth:`renumbered`."""
+    def header(self) -> dict[str, Any]:
+        """The fields of a file's header that state a promise that is :meth:`renumbered`."""
         voters = len({voter for pair in self.confirmed.values() if pair is not None for voter in pair})
         return {"promise": self.share, **({"voters": voters} if voters else {})}
 
-    def fields(self, index: int) -> dict[str, object]:
-        """What the document of a result says of it."""
-        said: dict[str, object] = {"drawn": True} if index in self.drawn else {}
+    def fields(self, index: int) -> dict[str, Any]:
+        """The fields of a result that belong to the promise."""
+        fields: dict[str, Any] = {"drawn": True} if index in self.drawn else {}
         if index in self.confirmed:
             voters = self.confirmed[index]
-            said |= {"decided": True} if voters is None else dict(zip(BY_VOTERS, voters, strict=True))
-        return said
+            fields |= {"decided": True} if voters is None else {"voter": voters[0], "confirmed_by": voters[1]}
+        return fields
 
 
 def in_words(promise: Promise | None) -> str:
@@ -123,56 +122,46 @@ def joined_promise(parts: Sequence[tuple[Collection[int], Promise | None]]) -> P
 
 
 class PromiseReader:
-    """Reads what the documents of a file say of its promise; each method raises BadMessage."""
+    """Collects the promise of a file from its lines; each method raises BadMessage."""
 
-    def __init__(self, header: Mapping[str, Any], results: int) -> None:
-        """
-        Args:
-            header: of the file, whose "promise" and "voters" are not checked yet.
-            results: how many results the file has.
-        """
-        self._share = real(header["promise"])
-        if self._share > 1:
-            raise BadMessage(f"expected a promised share from 0 to 1, not {self._share:g}")
-        self._voters = integer(header.get("voters", 0), 0, 2 * results)
+    def __init__(self, header: Header) -> None:
+        """``header``: of the file, which states a promise or records none."""
+        self._share = None if header.promise is UNSET else header.promise
+        self._voters = 0 if header.voters is UNSET else header.voters
         self._drawn: set[int] = set()
         self._confirmed: dict[int, Voters | None] = {}
         self._seen = 0
 
-    def exactly(self, document: Any, *names: str) -> dict[str, Any]:
-        """The document of a result, if it has these fields, and those of a promise."""
-        by_voters = BY_VOTERS if isinstance(document, dict) and not document.keys().isdisjoint(BY_VOTERS) else ()
-        return exactly(document, *names, *by_voters, optional=FLAGS)
-
-    def read(self, index: int, fields: Mapping[str, Any]) -> None:
-        """Note what the result of a task says."""
-        for flag in FLAGS:
-            if fields.get(flag, True) is not True:
-                raise BadMessage(f"expected that {flag} is true, or missing")
-        if "drawn" in fields:
+    def read(self, line: Line) -> None:
+        """Note what the line of a result states."""
+        if self._share is None:
+            if line.has_promise:
+                raise BadMessage("it has a result with a promise, and records none")
+            return
+        if line.drawn is True:
             if not self._share:
                 raise BadMessage("it has a drawn result, and promises no share")
-            self._drawn.add(index)
+            self._drawn.add(line.task)
         elif self._share == 1:
             raise BadMessage("it promises to replicate all results, and has one that was not drawn")
-        if BY_VOTERS[0] in fields:
-            if "decided" in fields:
-                raise BadMessage("it has a result that a voter confirmed and the operator decided")
-            voter, other = (self._voter(fields[name]) for name in BY_VOTERS)
-            if voter == other:
-                raise BadMessage("it has a result whose voter confirms itself")
-            self._confirmed[index] = voter, other
-        elif "decided" in fields:
-            self._confirmed[index] = None
+        if line.by_voters is not None:
+            voter, other = line.by_voters
+            self._confirmed[line.task] = self._voter("voter", voter), self._voter("confirmed_by", other)
+        elif line.decided is True:
+            self._confirmed[line.task] = None
 
-    def _voter(self, value: Any) -> int:
+    def _voter(self, field: str, number: int) -> int:
         """The number of a voter: one that was named before, or the next one."""
-        number = integer(value, 0, min(self._seen, self._voters - 1))
+        most = min(self._seen, self._voters - 1)
+        if number > most:
+            raise BadMessage(f"{field}: expected an integer <= {most}, got {number}")
         self._seen = max(self._seen, number + 1)
         return number
 
-    def promise(self) -> Promise:
-        """The promise, when all results were read."""
+    def promise(self) -> Promise | None:
+        """The promise, when all results were read; None: the file records none."""
+        if self._share is None:
+            return None
         if self._seen != self._voters:
             raise BadMessage(f"expected {self._voters} voters, its results name {self._seen}")
         return Promise(self._share, frozenset(self._drawn), self._confirmed)

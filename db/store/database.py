@@ -82,16 +82,21 @@ class Database:
     Attributes:
         where: the file name or database URL as it was given, without a password: fit to be shown.
         engine: the SQLAlchemy engine.
+        now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
+            times in the ledger are by the clock of the database (:class:`db.store.dialects.Now`).
     """
 
-    def __init__(self, where: str, create: bool = False, upgrade: bool = False) -> None:
+    def __init__(
+        self, where: str, create: bool = False, upgrade: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
         """Open ``where``, a file name or database URL.
 
         Args:
             create: whether an empty or absent database becomes a new ledger.
             upgrade: whether a ledger of an earlier version is brought to this version's schema.
+            now: see the attribute.
         """
-        self.where = without_password(where)
+        self.where, self.now = without_password(where), now
         self.engine = _engine_of(where, create)
         # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()

@@ -20,9 +20,9 @@ from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.run.clock import SYSTEM, Clock
-from jobs.show.durations import duration
 from jobs.show.hooks import Hook, NotTold
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
+from langford.words import duration
 
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""

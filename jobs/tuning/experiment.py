@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.run.console import SILENT, Console
 from langford.errors import CheckFailed
 from langford.methods import Plan, merge
 from langford.result import PartialResult
@@ -117,13 +118,13 @@ class Experiment:
 class Stopwatch:
     """Times counts of one problem; all of them must give the same number."""
 
-    def __init__(self, repetitions: int = 3, tell: Callable[[str], None] = lambda message: None) -> None:
-        self._repetitions, self._tell = repetitions, tell
+    def __init__(self, repetitions: int = 3, console: Console = SILENT) -> None:
+        self._repetitions, self._console = repetitions, console
         self._published: int | None = None
 
     def afresh(self) -> Stopwatch:
         """A stopwatch with the same settings, for another problem."""
-        return Stopwatch(self._repetitions, self._tell)
+        return Stopwatch(self._repetitions, self._console)
 
     def seconds(self, label: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
         """Median seconds of a count.
@@ -147,5 +148,5 @@ class Stopwatch:
                 )
             self._published = published
         median = statistics.median(times)
-        self._tell(f"{label}: {median:.3g} s")
+        self._console.say(f"{label}: {median:.3g} s")
         return median

@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from db.files.promise import Promise
@@ -14,16 +15,15 @@ from db.files.promise import document as promise_document
 from jobs.run.identity import user
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
+from langford.bounded import TooLarge, content
 from langford.devices import Device
-from langford.errors import LangfordError, WrongResult
+from langford.errors import BadInput, WrongResult
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
-
-
-class BadStatement(LangfordError):
-    """A file is no statement of this program."""
+LARGEST_BYTES = 64 * 2**20
+"""The size of a statement about several hundred thousand tasks."""
 
 
 class ChangedStatement(WrongResult):
@@ -69,18 +69,25 @@ class Statement:
         return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
 
     @classmethod
+    def read(cls, file: Path) -> Statement:
+        """The statement in a file; raises BadInput, ChangedStatement or OSError."""
+        try:
+            text = content(file, LARGEST_BYTES).decode()
+        except (UnicodeDecodeError, TooLarge) as error:
+            raise BadInput(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
+        return cls.from_text(text)
+
+    @classmethod
     def from_text(cls, text: str) -> Statement:
-        """The inverse of :meth:`to_text`; raises BadStatement or ChangedStatement."""
+        """The inverse of :meth:`to_text`; raises BadInput or ChangedStatement."""
         words, _, body = text.partition(SEPARATOR)
         try:
             statement = cls(json.loads(body))
             if statement.document["format"] != FORMAT:
-                raise BadStatement(
-                    f"the statement has another format than {FORMAT!r}: use the version that wrote it"
-                )
+                raise BadInput(f"the statement has another format than {FORMAT!r}: use the version that wrote it")
             again = statement.words
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadStatement(
+            raise BadInput(
                 f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:

@@ -43,7 +43,7 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "result": LazyCommand(
-        "langford.cli.campaigns.run:result",
+        "langford.cli.campaigns.result:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
         CAMPAIGNS,
     ),
@@ -56,7 +56,7 @@ COMMANDS = {
         "langford.cli.campaigns.tasks:tasks", "List a campaign's tasks with their results.", CAMPAIGNS
     ),
     "retry": LazyCommand(
-        "langford.cli.campaigns.run:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
+        "langford.cli.campaigns.requeue:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
         "langford.cli.campaigns.confirm:confirm",
@@ -64,7 +64,7 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "recheck": LazyCommand(
-        "langford.cli.campaigns.run:recheck",
+        "langford.cli.campaigns.requeue:recheck",
         "Put results in question: others evaluate them again, and the merge waits for that.",
         CAMPAIGNS,
     ),
@@ -115,7 +115,7 @@ COMMANDS = {
     ),
     "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
-        "langford.cli.campaigns.run:release",
+        "langford.cli.campaigns.requeue:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",
         FARM,
     ),

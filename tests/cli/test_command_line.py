@@ -178,7 +178,7 @@ def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
     done = CliRunner().invoke(cli, ["count", "8", "--cores", "2"])
     assert done.exit_code == 0
-    assert "L(2,8) by polyphase: about 2.8 hours on 2 cores" in done.stderr
+    assert "L(2,8) by polyphase: about 2 h 47 min on 2 cores" in done.stderr
     assert "langford run" in done.stderr
     assert "L(2,8) = 150" in done.stdout
 
@@ -418,14 +418,14 @@ def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:
     assert langford("recheck", "mine", "0").returncode == 0
     exported = langford("export", "mine", "--out", "part.gz")
     assert exported.returncode == 0
-    assert "1 results are in doubt, and left out (first: task 0)" in exported.stderr
+    assert "1 result in doubt left out (first: task 0)" in exported.stderr
     assert "Traceback" not in exported.stderr
     merged = langford("result", "--from", "part.gz")
     assert merged.returncode == 3, merged
     asked = langford("delete", "mine")
-    assert "and 1 more that are in doubt and would be lost" in asked.stderr
+    assert "and 1 result in doubt, which would be lost" in asked.stderr
     deleted = langford("delete", "mine", "--yes")
-    assert "1 results that were in doubt are lost" in deleted.stdout
+    assert "1 result in doubt lost" in deleted.stdout
 
 
 def test_what_cannot_be_read_back_is_not_deleted(

@@ -40,6 +40,7 @@ from tests.farm.farm import HURRY, NAME, TASK_SECONDS, Farm, Proxy
 from tests.support.campaigns import age
 from tests.support.command_line import Run as Langford
 from tests.support.command_line import planted
+from tests.support.consoles import KeptConsole
 from tests.support.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -141,7 +142,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm) -> None:
 def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
     proxy, me = Proxy(farm.port), Identity.fresh()
     server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
-    source = ServerTasks(server, Outbox(farm.folder / "outbox", me, print), me, lease_seconds=600)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me, lease_seconds=600)
     assert source.ready
     [lease] = source.lease(1, [])
     proxy.cut = True
@@ -182,7 +183,7 @@ def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> N
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
     assert (task["index"], task["failures"]) == (SICK, 0)
     assert len(list((tmp_path / "deaths").iterdir())) == 3
-    assert langford("retry", "ill").stdout == "1 tasks go back to the queue\n"
+    assert langford("retry", "ill").stdout == "1 task put back into the queue\n"
     assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
 
 
@@ -381,9 +382,8 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     """More results than one request takes, none of them on disk; the server goes away after the first request."""
     relay = CutAfterResults(large_farm.port, results=1)
     server, me = remote(large_farm, relay.port)
-    said: list[str] = []
-    outbox = Outbox(large_farm.folder / "outbox", me, said.append)
-    source = ServerTasks(server, outbox, me, said.append, 600)
+    outbox = Outbox(large_farm.folder / "outbox", me)
+    source = ServerTasks(server, outbox, me, lease_seconds=600)
     assert source.ready
     leases = []
     while len(leases) <= MOST_AT_ONCE:
@@ -414,7 +414,8 @@ def test_a_worker_closes_its_connection(farm: Farm) -> None:
     def connections() -> int:
         return sum(bool(each.raddr) and each.raddr.port == farm.port for each in psutil.Process().net_connections())
 
-    report = Run(source, [CPU], time_limit=0, stop_reason=lambda: "enough" if source.ready else None).run()
+    console = KeptConsole(lambda: "enough" if source.ready else None)
+    report = Run(source, [CPU], console, time_limit=0).run()
     assert report.stopped == "enough"
     assert connections() == 0
 
@@ -429,7 +430,7 @@ def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
         farm.ledger.enrol(me.worker_id, host, "1")
         farm.campaign.lease(me.worker_id, 4, 3600)
         ids.append(me.worker_id)
-    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 workers go back to the queue\n"
+    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 worker put back into the queue\n"
     assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
     unknown = langford("release", NAME, "--worker", "node1")
     assert unknown.returncode == 2

@@ -15,8 +15,9 @@ import pytest
 from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.worker.client import RemoteCampaign
-from jobs.show.hooks import BadHook, CommandHook, NotTold, UrlHook
+from jobs.show.hooks import CommandHook, NotTold, UrlHook
 from jobs.show.notifications import Notifier
+from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
@@ -249,6 +250,6 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])
 def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(BadHook) as refused:
+    with pytest.raises(BadInput) as refused:
         UrlHook(url)
     assert url not in str(refused.value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from db import Ledger
+from db.files.messages import Time
 from db.look.overview import Eta, Overview
 from jobs.farm.worker import outlook
 from jobs.farm.worker.outlook import Outlook
@@ -23,7 +24,7 @@ def overview(tmp_path: Path) -> Iterator[Overview]:
         campaign = new_campaign(ledger)
         campaign.deliver(true_deliveries(campaign.lease("a", 4, HOUR)))
         made = campaign.overview()
-        yield replace(made, eta=Eta(100.0, made.now + 90, made.now + 110))
+        yield replace(made, eta=Eta(100.0, Time(made.now + 90), Time(made.now + 110)))
 
 
 def test_it_is_asked_once_a_minute_by_each_worker(overview: Overview, monkeypatch: pytest.MonkeyPatch) -> None:

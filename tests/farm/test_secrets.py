@@ -16,7 +16,8 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.farm.worker.client import ClearText, RemoteCampaign
+from jobs.farm.errors import NotUsable
+from jobs.farm.worker.client import RemoteCampaign
 from jobs.run.identity import is_dead
 from langford.cli.output.terminal import plain
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
@@ -229,7 +230,7 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     assert records[0]["expires"] is None
     assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
     assert not any(token in listing.stdout for token in tokens)
-    assert langford("token", NAME, "--revoke", "2").stdout == "1 tokens revoked\n"
+    assert langford("token", NAME, "--revoke", "2").stdout == "1 token revoked\n"
     with Ledger(str(campaign_file)) as ledger:
         campaign = ledger.campaign(NAME)
         assert [campaign.role_of(token) for token in tokens] == [Role.WORKER, None, Role.ADMIN]
@@ -267,7 +268,7 @@ def test_a_token_does_not_travel_in_clear_text(
     for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
         RemoteCampaign(url, "t").close()
     RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
-    with pytest.raises(ClearText):
+    with pytest.raises(NotUsable, match="without encryption"):
         RemoteCampaign(f"http://farm/{NAME}", "t")
     with Server(tmp_path, NAME) as server:
         options = ["--server", server.url, "--token-file", "t", "--insecure"]

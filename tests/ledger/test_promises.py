@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 
 from db import Campaign, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
-from db.files.exports import FORMAT, WITH_PROMISE
+from db.files.forms import FORMAT, WITH_PROMISE
 from db.files.promise import Voters, document, in_words, joined_promise
 from db.states import EventKind, Role
 from db.store import models

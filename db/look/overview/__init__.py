@@ -3,7 +3,7 @@
 Nothing else computes speeds, times that remain, or warnings.
 """
 
-from db.look.overview.documents import iso, of_document, to_document
+from db.files.messages import iso
 from db.look.overview.records import (
     ID_LENGTH,
     Checked,
@@ -14,9 +14,12 @@ from db.look.overview.records import (
     Preempted,
     Presence,
     Speed,
+    Total,
     Warned,
     WarningKind,
     WorkerView,
+    of_document,
+    to_document,
 )
 from db.look.overview.shared import Shared, Watch
 
@@ -31,6 +34,7 @@ __all__ = [
     "Presence",
     "Shared",
     "Speed",
+    "Total",
     "Warned",
     "WarningKind",
     "Watch",

@@ -19,7 +19,7 @@ LEAST_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
 
 def cautions(
     name: str,
-    tasks: Parts,
+    tasks: Parts[int],
     workers: Sequence[WorkerView],
     checked: Checked,
     conflicts: Sequence[int],
@@ -44,7 +44,7 @@ def cautions(
     )
 
 
-def _about_results(name: str, tasks: Parts, conflicts: Sequence[int]) -> Iterator[Warned]:
+def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> Iterator[Warned]:
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
@@ -59,7 +59,9 @@ def _about_results(name: str, tasks: Parts, conflicts: Sequence[int]) -> Iterato
         )
 
 
-def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], without_voter: int) -> Iterator[Warned]:
+def _about_workers(
+    name: str, tasks: Parts[int], workers: Sequence[WorkerView], without_voter: int
+) -> Iterator[Warned]:
     by_state = {state: [worker for worker in workers if worker.state is state] for state in Presence}
     present = by_state[Presence.WORKING] + by_state[Presence.IDLE]
     left = int(tasks.ready + tasks.leased + tasks.recheck)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TypeVar
 
+from db.files.messages import Time
 from db.look.overview.records import Eta
 
 WINDOWS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
@@ -111,7 +112,7 @@ def eta_of(now: float, remaining: float, longest: float, pace: Pace | None) -> E
     seconds, least, most = (
         max(longest, remaining / (pace.work * factor)) for factor in (1.0, 1.0 + error, 1.0 - error)
     )
-    return Eta(seconds, now + least, now + most)
+    return Eta(seconds, Time(now + least), Time(now + most))
 
 
 def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[str, float]:

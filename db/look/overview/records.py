@@ -1,13 +1,23 @@
-"""What an overview of a campaign says: immutable records, with no connection to a database.
+"""An overview of a campaign: immutable records, with no connection to a database.
 
-Times are seconds since 1970, works are in the unit of the campaign's method.
+Each record is also the form of its JSON (:mod:`db.files.messages`), in which times and the count are text.  Work is
+in the unit of the campaign's method.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Any, Generic, Self, TypeVar
 
+from msgspec import Meta
+
+from db.files import messages
+from db.files.messages import STORABLE, Count, Message, Real, Text, Time
+
+MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000
+LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
+"""Characters of the text of an event, and digits of a count."""
+N = TypeVar("N", int, float)
 ID_LENGTH = 8
 """Characters of a worker's UUID that are shown: the whole is a secret between it and the server."""
 
@@ -43,8 +53,22 @@ class WarningKind(StrEnum):
     NO_WORKERS = "no_workers"
 
 
-@dataclass(frozen=True)
-class Parts:
+class Total(int):
+    """A count, which may exceed what readers of JSON keep exactly: in JSON it is decimal text."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """The count in a decimal text."""
+        if len(text) > LONGEST_COUNT or not (text.isascii() and text.isdecimal()):
+            raise ValueError(f"expected a count, got {text!r:.60}")
+        return cls(text)
+
+    def to_text(self) -> str:
+        """The count as decimal text."""
+        return str(int(self))
+
+
+class Parts(Message, Generic[N], frozen=True):
     """Numbers of tasks by state, or shares of the work.
 
     Attributes:
@@ -56,16 +80,15 @@ class Parts:
         recheck: those of ``done`` that another worker shall evaluate again.
     """
 
-    total: float
-    done: float
-    leased: float
-    ready: float
-    set_aside: float
-    recheck: float
+    total: N
+    done: N
+    leased: N
+    ready: N
+    set_aside: N
+    recheck: N
 
 
-@dataclass(frozen=True)
-class Speed:
+class Speed(Message, frozen=True):
     """How fast the work is done.
 
     Attributes:
@@ -76,15 +99,14 @@ class Speed:
         seconds: how long "of late" is.
     """
 
-    now: float | None
-    average: float | None
-    tasks_per_minute_now: float | None
-    unit: str
-    seconds: float | None = None
+    now: Real | None
+    average: Real | None
+    tasks_per_minute_now: Real | None
+    unit: Text
+    seconds: Real | None
 
 
-@dataclass(frozen=True)
-class Eta:
+class Eta(Message, frozen=True):
     """When the campaign will be done if it goes on like now.
 
     Attributes:
@@ -93,13 +115,12 @@ class Eta:
         latest: and this time.
     """
 
-    seconds: float
-    earliest: float
-    latest: float
+    seconds: Real
+    earliest: Time
+    latest: Time
 
 
-@dataclass(frozen=True)
-class Preempted:
+class Preempted(Message, frozen=True):
     """What a worker began and did not finish.
 
     Attributes:
@@ -107,12 +128,11 @@ class Preempted:
         seconds_lost: from the start of their computing, or else from their grant, to their end.
     """
 
-    count: int
-    seconds_lost: float
+    count: Count
+    seconds_lost: Real
 
 
-@dataclass(frozen=True)
-class WorkerView:
+class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     """A worker of the campaign.
 
     Attributes:
@@ -136,44 +156,41 @@ class WorkerView:
         preempted: what it began and did not finish.
     """
 
-    worker_id: str
-    host: str
-    process: str
-    device_kind: str
-    device_model: str | None
-    cores: int | None
-    processes: int | None
-    slurm: str | None
-    started: float
-    last_seen: float
+    worker_id: Text
+    host: Text
+    process: Text
+    device_kind: Text
+    device_model: Text | None
+    cores: Count | None
+    processes: Count | None
+    slurm: Text | None
+    started: Time
+    last_seen: Time
     state: Presence
-    ending: str | None
-    leased: int
-    done: int
-    speed: float | None
-    against_peers: float | None
+    ending: Text | None
+    leased: Count
+    done: Count
+    speed: Real | None
+    against_peers: Real | None
     preempted: Preempted
 
 
-@dataclass(frozen=True)
-class Warned:
+class Warned(Message, frozen=True):
     """Something that an operator should look at, in words that say what to do."""
 
     kind: WarningKind
-    text: str
+    text: Text
 
 
-@dataclass(frozen=True)
-class Happened:
+class Happened(Message, frozen=True):
     """An event of the campaign; ``kind`` is a value of :class:`db.states.EventKind`."""
 
-    at: float
-    kind: str
-    text: str
+    at: Time
+    kind: Text
+    text: Annotated[str, Meta(max_length=LONGEST_EVENT, pattern=STORABLE)]
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Message, frozen=True):
     """How far the results are checked by further ones.
 
     Attributes:
@@ -184,15 +201,14 @@ class Checked:
         conflicts: tasks whose results disagree, not settled yet.
     """
 
-    share: float
-    drawn: int
-    replicated: int
-    confirmed: int
-    conflicts: int
+    share: Real
+    drawn: Count
+    replicated: Count
+    confirmed: Count
+    conflicts: Count
 
 
-@dataclass(frozen=True)
-class Overview:
+class Overview(Message, frozen=True):
     """How far a campaign is, how fast, until when, who works, and what went wrong.
 
     Attributes:
@@ -217,25 +233,35 @@ class Overview:
         agrees: whether it is the published one; None when nothing is published, or there is no count.
     """
 
-    campaign: str
-    uuid: str
-    problem: str
-    method: str
-    depth: int
-    seed: int
-    created: float
-    finished: float | None
-    now: float
-    tasks: Parts
-    work: Parts
+    campaign: Text
+    uuid: Text
+    problem: Text
+    method: Text
+    depth: Count
+    seed: Count
+    created: Time
+    finished: Time | None
+    now: Time
+    tasks: Parts[Count]
+    work: Parts[Real]
     speed: Speed
     eta: Eta | None
-    workers: tuple[WorkerView, ...]
-    workers_left_out: int
-    warnings: tuple[Warned, ...]
-    timeline: tuple[tuple[float, int], ...]
-    events: tuple[Happened, ...]
-    attempts: dict[str, int]
+    workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MOST_WORKERS)]
+    workers_left_out: Count
+    warnings: Annotated[tuple[Warned, ...], Meta(max_length=MOST_ENTRIES)]
+    timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MOST_ENTRIES)]
+    events: Annotated[tuple[Happened, ...], Meta(max_length=MOST_ENTRIES)]
+    attempts: dict[Text, Count]
     checked: Checked
-    count: int | None
+    count: Total | None
     agrees: bool | None
+
+
+def to_document(overview: Overview) -> dict[str, Any]:
+    """The overview as JSON: what a task server answers to ``GET /campaigns/NAME/status``."""
+    return messages.document(overview)
+
+
+def of_document(document: Any) -> Overview:
+    """The inverse of :func:`to_document`, to the second; raises BadMessage."""
+    return messages.converted(document, Overview)

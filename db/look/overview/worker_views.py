@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from db.files.messages import Time
 from db.look.overview import figures
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
 from db.records import Equipment
@@ -82,8 +83,8 @@ def views(
             cores=row.cores,
             processes=row.processes,
             slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
-            started=row.started,
-            last_seen=_last_seen(row),
+            started=Time(row.started),
+            last_seen=Time(_last_seen(row)),
             state=states[row.id],
             ending=row.ending,
             leased=held.get(row.id, 0),

@@ -30,7 +30,6 @@ class Admitted:
 
 
 def _refusal(error: TooManyRequests, path: str) -> Response:
-    later = {"Retry-After": f"{error.seconds:.2f}"}
     if path.startswith(API):
-        return JSONResponse({"error": str(error)}, 429, later)
-    return PlainTextResponse(str(error), 429, HEADERS | later)
+        return JSONResponse({"error": str(error)}, 429, error.headers)
+    return PlainTextResponse(str(error), 429, HEADERS | error.headers)

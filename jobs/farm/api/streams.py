@@ -7,12 +7,10 @@ newest one.  Used on the event loop of the server only.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -62,10 +60,10 @@ class NoMoreStreams(LangfordError):
 class Broadcast:
     """The statuses of one campaign, as events."""
 
-    def __init__(self, compute: Callable[[], dict[str, Any]], every: float, threads: CapacityLimiter) -> None:
+    def __init__(self, compute: Callable[[], bytes], every: float, threads: CapacityLimiter) -> None:
         """
         Args:
-            compute: makes a status; it is called in a thread, once at a time.
+            compute: makes a status, one line of JSON; it is called in a thread, once at a time.
             every: seconds from one status to the next, at least.
             threads: in which statuses are made.
         """
@@ -102,10 +100,9 @@ class Broadcast:
 
     def _computed(self) -> tuple[bytes, Exception | None]:
         try:
-            text = json.dumps(self._compute(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            return b"data: " + self._compute() + b"\n\n", None
         except Exception as error:
             return b"", error
-        return b"data: " + text.encode("utf-8", "replace") + b"\n\n", None
 
 
 class Streams:
@@ -150,9 +147,7 @@ class Streams:
         """End all streams, and open no more."""
         self.closing.set()
 
-    async def answer(
-        self, name: str, compute: Callable[[], dict[str, Any]], listener: Listener, version: str
-    ) -> Response:
+    async def answer(self, name: str, compute: Callable[[], bytes], listener: Listener, version: str) -> Response:
         """A stream of a campaign.  Raises NoMoreStreams, and what computing the first status raises.
 
         Args:

@@ -62,12 +62,13 @@ class TooManyRequests(LangfordError):
     """An address sends more requests than it may.
 
     Attributes:
-        seconds: until it may send the next one.
+        headers: of the answer; they say when the client may send its next request.
     """
 
     def __init__(self, seconds: float) -> None:
+        """``seconds``: until the client may send its next request."""
         super().__init__("too many requests; wait and repeat")
-        self.seconds = seconds
+        self.headers = {"Retry-After": f"{seconds:.2f}"}
 
 
 class Access:

@@ -6,17 +6,18 @@ lists has few bytes, and takes a second.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from starlette.requests import Request
 
-from db.files.fields import BadMessage
+from db.files.messages import BadMessage, decoded
 from langford.errors import LangfordError
 
+M = TypeVar("M")
 
-class TooLarge(LangfordError):
+
+class BodyTooLarge(LangfordError):
     """The body of a request is too large."""
 
 
@@ -35,7 +36,7 @@ class Bounds:
     values: int
 
     async def read(self, request: Request) -> bytes:
-        """The body of a request; raises TooLarge."""
+        """The body of a request; raises BodyTooLarge."""
         said = request.headers.get("content-length", "")
         if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
             raise self._too_large
@@ -46,21 +47,18 @@ class Bounds:
                 raise self._too_large
         return bytes(body)
 
-    def parse(self, body: bytes) -> Any:
-        """The document in a body; raises BadMessage."""
-        # Brackets in texts count too: to tell them apart would take as long as to parse them.
+    def parse(self, body: bytes, kind: type[M]) -> M:
+        """The message of this kind in a body; raises BadMessage."""
+        # Brackets in texts count too: to tell them apart would take as long as to parse the body.
         if body.count(b"[") + body.count(b"{") > self.nested:
             raise BadMessage(f"this request may have {self.nested:,} lists and objects: send less at a time")
         if body.count(b",") > self.values:
             raise BadMessage(f"this request may have {self.values:,} values: send less at a time")
-        try:
-            return json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise BadMessage(f"the body is not JSON ({error})") from error
+        return decoded(body, kind)
 
     @property
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"this request may have {self.size:,} bytes: send less at a time")
+    def _too_large(self) -> BodyTooLarge:
+        return BodyTooLarge(f"this request may have {self.size:,} bytes: send less at a time")
 
 
 KIB = 1024

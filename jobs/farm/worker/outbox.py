@@ -24,10 +24,13 @@ from pathlib import Path
 from typing import IO
 
 from db import Delivery
+from db.files.messages import UUID
 from db.work import nonces
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import UUID, CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
+from jobs.farm.errors import NotUsable
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
+from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
@@ -41,10 +44,6 @@ UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
 """Half of a file, from the moment of a crash, see :func:`langford.durable.replace_file`."""
 
 
-class NoOutbox(LangfordError):
-    """The folder for results cannot be made or used."""
-
-
 class Outbox:
     """The results of one worker for one campaign, and those of dead workers that it has adopted.
 
@@ -55,17 +54,17 @@ class Outbox:
         attempts: those of this worker whose results wait here.
     """
 
-    def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
+    def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
         """The outbox of a worker; nothing is written before :meth:`prepare`.
 
         Args:
             root: of all outboxes of this machine.
             identity: of the worker.
-            say: called with remarks for the user.
+            console: gets remarks.
         """
         self.root, self.attempts = root, set[int]()
-        self._identity, self._say = identity, say
-        self._quarantine = Quarantine(root, say)
+        self._identity, self._console = identity, console
+        self._quarantine = Quarantine(root, console)
         self._unkept: list[Delivery] = []
         # The files of each delivery that was read: somebody may have copied one.
         self._read: dict[Delivery, set[Path]] = {}
@@ -94,26 +93,26 @@ class Outbox:
         )
 
     def prepare(self) -> None:
-        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NoOutbox."""
+        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NotUsable."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
 
     def open(self, info: CampaignInfo) -> None:
-        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NoOutbox."""
+        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NotUsable."""
         self._info = info
         self.prepare()
         try:
             self._lock = self._own_lock()
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
         self._reject_earlier_versions()
         self.adopt()
 
-    def _no_outbox(self, error: OSError) -> NoOutbox:
-        return NoOutbox(
+    def _not_usable(self, error: OSError) -> NotUsable:
+        return NotUsable(
             f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
             "with --outbox"
         )
@@ -130,7 +129,7 @@ class Outbox:
             # Memory does not survive this process, but the result is sent as soon as the server answers.
             self._unkept.append(delivery)
             reason = error.strerror if isinstance(error, OSError) else error
-            self._say(f"the outbox {self.folder} does not take results ({reason}); make room")
+            self._console.say(f"the outbox {self.folder} does not take results ({reason}); make room")
         else:
             self._read.setdefault(delivery, set()).add(file)
 
@@ -165,7 +164,7 @@ class Outbox:
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Put a delivery aside that the server does not take: the files from which it was read."""
         if self._forget(delivery):
-            self._say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
+            self._console.say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 
@@ -173,7 +172,7 @@ class Outbox:
         """Take over what dead workers left for this campaign; the files of living workers stay untouched."""
         names = {entry.name.removesuffix(LOCK) for entry in _entries(self._campaign)}
         for name in sorted(names - {self._identity.worker_id}):
-            if UUID.fullmatch(name):
+            if re.match(UUID, name):
                 # Without the lock the worker lives, or another one adopts its files, or there are no locks here.
                 with suppress(OSError, NotRegular), _locked(self._campaign / f"{name}{LOCK}"):
                     self._take_over(self._campaign / name)

@@ -29,12 +29,12 @@ from jobs.show.report.timeline import (
     throughput,
     without_overlap,
 )
-from jobs.show.report.words import instant
 from jobs.verify import exchange
 from jobs.verify.agreement import Agreement, agreement
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
+from langford.words import instant
 
 PARTS = 240
 """Into how many parts the elapsed time is split."""

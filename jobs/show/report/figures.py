@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from db.files.fields import SHORTEST_SECONDS
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.palette import Palette
-from jobs.show.report.words import number
 from langford.devices import KINDS
 from langford.plain import plain
+from langford.words import number
 
 DAY = 86_400.0
 MOST_MARKS = 2_000

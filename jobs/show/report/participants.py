@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN, Origin
-from jobs.show.report.words import duration, instant, number, several, share
 from langford.devices import CPU
+from langford.words import duration, instant, number, several, share
 
 MOST_ROWS = 24
 """Rows of a table; the rest is one row more."""

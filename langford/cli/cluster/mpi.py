@@ -63,7 +63,7 @@ def mpi(
             "rank 0 only gives tasks to others: start two ranks or more with mpirun, or use `langford run`"
         )
     try:
-        key = chosen.key(Device.parse(device))
+        key = chosen.plan(Device.parse(device), shared=True).key
     except LangfordError:
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:

@@ -6,16 +6,17 @@ import click
 
 from jobs.tuning import forecast
 from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
-from langford.cli.options.groups import ProblemOptions, method_of, problem_options
+from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import other_method, print_answer
 from langford.cli.output.progress import ProgressLine
-from langford.counting import count_tasks, plan
+from langford.counting import count_tasks
 from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
-from langford.methods import Count
+from langford.methods import Count, chosen_plan
 from langford.problem import Problem
+from langford.words import duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -53,7 +54,7 @@ def count(
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
-    choice = method_of(method_name, problem, Device.parse(device), plan_seed)
+    choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     if problem.obstruction and not anyway:
         nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
@@ -65,24 +66,24 @@ def count(
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
-            f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
+            f"{problem} by {method.name} would take about {duration(expected)} on this machine "
             f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
             f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
-        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
+        display.say(f"{problem} by {method.name}: about {duration(expected)} on {several(threads, 'core')}{why}")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    used = f"on {len(chosen_devices)} {place.unit}s"
-    chosen_plan = plan(problem, method.name, device=place, seed=plan_seed)
-    line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
+    used = f"on {several(len(chosen_devices), place.unit)}"
+    plan = choice.plan
+    line = ProgressLine(str(problem), float(plan.work.sum()), len(plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(
-            chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
+            plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
-    more = {"seed": chosen_plan.seed, "chosen": choice.reason or None}
+    more = {"seed": plan.seed, "chosen": choice.reason or None}
     context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again, more, choice.reason))
 
 

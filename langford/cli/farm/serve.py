@@ -18,19 +18,11 @@ from jobs.show.log.reporter import Reporter
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import ledger_option, replicate_option
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 
 PORT = 8765
 LAST_SECONDS = 5.0
 """How long the last lines and notifications may take at the end."""
-
-
-class OpenToAll(LangfordError):
-    """Tokens would travel over a network without encryption."""
-
-
-class NoServer(LangfordError):
-    """A package that the task server needs is missing."""
 
 
 @click.command(
@@ -75,7 +67,7 @@ def serve(
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or is_this_machine(host)):
-        raise OpenToAll(
+        raise BadInput(
             f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
             "a network that you trust"
         )
@@ -85,7 +77,7 @@ def serve(
         from jobs.farm.api.traffic import Traffic
         from jobs.farm.guard.connections import Connections, LimitedLog
     except ImportError as error:
-        raise NoServer(
+        raise NotInstalled(
             f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
         ) from error
     if key and not certificate:

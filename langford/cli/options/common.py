@@ -15,8 +15,9 @@ from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output.display import say
-from langford.devices import CPU, KINDS, cores
-from langford.errors import LangfordError
+from langford.cores import cores
+from langford.devices import CPU, KINDS
+from langford.errors import BadInput
 from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
@@ -31,30 +32,18 @@ VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
 
 
-class NoToken(LangfordError):
-    """A task server needs a token, and none was given."""
-
-
-class OpenToken(LangfordError):
-    """Others can read the file with a token."""
-
-
-class BadToken(LangfordError):
-    """A text cannot be a token: no request could carry it."""
-
-
 def token_of(file: Path | None) -> str:
-    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken, OpenToken or BadToken."""
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
     if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise OpenToken(
+        raise BadInput(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"
         )
     token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
     if not token:
-        raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+        raise BadInput("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
     if not TOKEN.fullmatch(token):
-        raise BadToken(
+        raise BadInput(
             f"what {file or 'LANGFORD_TOKEN'} holds is no token, which is one word of letters, digits, - and _: "
             "copy it again, or make another one (`langford token NAME`)"
         )
@@ -62,11 +51,11 @@ def token_of(file: Path | None) -> str:
 
 
 def _text_of(file: Path) -> str:
-    """The text in the file of a token; raises BadToken, or OSError."""
+    """The text in the file of a token; raises BadInput, or OSError."""
     try:
         return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
     except TooLarge as error:
-        raise BadToken(
+        raise BadInput(
             f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
         ) from error
 

@@ -21,9 +21,9 @@ from langford.cli.options.common import (
     variant_or_name_argument,
 )
 from langford.cli.options.types import integers
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.errors import BadProblem
-from langford.methods import Choice, PlanKey, default_method, fastest_method, find_method, plan_of, task_depth
+from langford.methods import ChosenPlan, PlanKey, chosen_plan
 from langford.problem import Problem
 from langford.variants import VARIANTS
 
@@ -52,21 +52,6 @@ def gathered(
         return decorated
 
     return decorate
-
-
-def method_of(name: str | None, problem: Problem, device: Device, seed: int | None) -> Choice:
-    """The method of that name, or the fastest for the problem on a device; and why.
-
-    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device; BadSeed
-    when it has no sums for this seed; and as :func:`langford.methods.fastest_method`.
-    """
-    if name is None:
-        choice = fastest_method(problem, device, seeded=seed is not None)
-    else:
-        choice = Choice(find_method(name, problem), "")
-    choice.method.require_kernel(device.kind)
-    choice.method.chosen_seed(seed)
-    return choice
 
 
 @dataclass(frozen=True)
@@ -187,19 +172,13 @@ class CampaignOptions:
             )
         return self.variant
 
-    def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
-        """The plan; without a method the default, and without a depth one for the device.
+    def plan(self, device: Device, task_seconds: float | None = None, shared: bool = False) -> ChosenPlan:
+        """The plan that the options name; :func:`langford.methods.chosen_plan` chooses what they leave out.
 
-        See :func:`langford.methods.default_method` and :func:`langford.methods.task_depth`.  Raises BadProblem,
-        MethodDoesNotApply, BadDepth or BadSeed.
+        Raises BadProblem, and as that function.
         """
-        problem, seeded = self.problem(), self.plan_seed is not None
-        method = find_method(self.method_name, problem) if self.method_name else default_method(problem, seeded)
-        seed = method.chosen_seed(self.plan_seed)
-        depth = task_depth(problem, method, device, task_seconds) if self.depth is None else self.depth
-        key = PlanKey(problem, method.name, depth, seed)
-        plan_of(key)
-        return key
+        given = (self.method_name, self.depth, self.plan_seed)
+        return chosen_plan(self.problem(), device, *given, task_seconds, shared)
 
     def matches(self, key: PlanKey) -> bool:
         """Whether a plan is of the problem, and of the method and depth as far as they were given.

@@ -43,7 +43,7 @@ class NotifyOptions:
         return any(source(name) is ParameterSource.COMMANDLINE for name in ("command", "url"))
 
     def hooks(self) -> list[Hook]:
-        """The ways to tell an operator something; raises BadHook."""
+        """The ways to tell an operator something; raises BadInput."""
         hooks: list[Hook] = []
         if self.command is not None:
             hooks.append(CommandHook(self.command))

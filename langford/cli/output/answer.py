@@ -10,6 +10,7 @@ from langford.cli.output import display
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.words import duration, rate
 
 
 def print_answer(
@@ -42,7 +43,7 @@ def print_answer(
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
-    comparison = agreement(problem, count.published)
+    comparison, unit = agreement(problem, count.published), METHODS[method].unit
     if as_json:
         document = {
             **(more or {}),
@@ -51,7 +52,7 @@ def print_answer(
             "count": str(count.published),
             "arrangements": str(count.arrangements),
             "tasks": count.tasks,
-            METHODS[method].unit: str(count.evaluated),
+            unit: str(count.evaluated),
             "seconds": round(seconds, 3),
             "checks": list(count.checks),
             "kernels": kernel_hash(),
@@ -62,12 +63,11 @@ def print_answer(
         wrong = "" if comparison.agrees is not False else "WRONG: "
         print(f"{wrong}{problem} = {count.published:,}")
         up_to = " up to reversal" if problem.mirrored else ""
-        rate = f", {count.evaluated / seconds:.2g} {METHODS[method].unit}/s" if seconds > 0 else ""
+        speed = f", {rate(count.evaluated / seconds, unit)}" if seconds > 0 else ""
         print(f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places")
         if count.tasks:
             print(
-                f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
-                f"{display.duration(seconds)} {used}{rate}"
+                f"  found by  {method}: {count.evaluated:,} {unit} evaluated in {duration(seconds)} {used}{speed}"
             )
             if chosen:
                 print(f"  chosen    {method}, {chosen}")

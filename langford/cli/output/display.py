@@ -1,4 +1,4 @@
-"""Remarks, durations and JSON documents, as commands print them."""
+"""Remarks and JSON documents, as commands print them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jobs.show.durations import duration as duration
 from langford.cli.output.terminal import say as say
 
 SLOW_SECONDS = 1.5

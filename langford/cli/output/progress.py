@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from langford.cli.output.display import duration, say
+from langford.cli.output.display import say
 from langford.loading import load
+from langford.words import duration, percent
 
 if TYPE_CHECKING:
     from langford.cli.output.bar import Bar
@@ -65,7 +66,7 @@ class ProgressLine:
             work_here: their work.
             seconds_left: until it is done, if everybody goes on; None: unknown.
         """
-        here = f"{tasks_here:,} of them here ({work_here / self._work if self._work else 0.0:.1%})"
+        here = f"{tasks_here:,} of them here ({percent(work_here / self._work if self._work else 0.0)})"
         remaining = "" if seconds_left is None else f"about {duration(seconds_left)} left"
         self._show(work, f"{tasks:,}/{self._tasks:,} tasks, {here}", remaining)
 
@@ -78,7 +79,7 @@ class ProgressLine:
             self._bar.update(share, done, remaining)
         elif time.monotonic() - self._last_line > LOG_SECONDS:
             self._last_line = time.monotonic()
-            words = ", ".join(filter(None, [f"{share:.1%} of the work", done, remaining]))
+            words = ", ".join(filter(None, [f"{percent(share)} of the work", done, remaining]))
             say(f"{self._title}: {words}")
 
     def remark(self, message: str) -> None:
