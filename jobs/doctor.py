@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
+from langford.cores import cores
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Cuda, Device, cores, processor_model
+from langford.devices import CPU, Cuda, Device, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.problem import Problem

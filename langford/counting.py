@@ -80,7 +80,7 @@ def plan(
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error (:mod:`langford.estimation`).
 
-    Raises BadProblem, MethodDoesNotApply, BadSeed or BadWalks.
+    Raises BadProblem, MethodDoesNotApply, BadSeed or BadInput.
 
     >>> import langford
     >>> walked = langford.estimate(20, walks=20_000)

@@ -13,6 +13,7 @@ from db.errors import ConnectionLost, LedgerBusy
 from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
 
@@ -32,8 +33,7 @@ class QueueKeeper:
         standing: Callable[[], Standing],
         most: int,
         seconds: float = SECONDS_BETWEEN_QUESTIONS,
-        say: Callable[[str], None] = lambda message: None,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
         """
@@ -44,14 +44,13 @@ class QueueKeeper:
             standing: asks the ledger, or its server, for what is left to do.
             most: number of elements that wait or run at any time.
             seconds: time between two questions to the scheduler.
-            say: called with remarks for the user.
-            stop_reason: called often; a string ends the keeper, not the workers.
+            console: gets remarks; when it asks to stop, the keeper ends, and the workers go on.
             clock: measures the time between two questions.
         """
         self._scheduler, self._script, self._standing = scheduler, script, standing
         self._name = name if callable(name) else lambda: name
-        self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
-        self._calls, self._clock = Calls(stop_reason, clock=clock), clock
+        self._most, self._seconds, self._console = most, seconds, console
+        self._calls, self._clock = Calls(console, clock=clock), clock
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
@@ -68,15 +67,15 @@ class QueueKeeper:
                     return None
                 last_error = ""
             except GivenUp:
-                return self._stop_reason()
+                return self._console.stop_reason()
             except (SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy) as error:
                 # The number of missing elements is not known, or no more may be submitted: ask again later.
                 if str(error) != last_error:
-                    self._say(f"{error}; asking again")
+                    self._console.say(f"{error}; asking again")
                 last_error = str(error)
             next_round = self._clock.monotonic() + self._seconds
             while self._clock.monotonic() < next_round:
-                reason = self._stop_reason()
+                reason = self._console.stop_reason()
                 if reason:
                     return reason
                 self._clock.wait(0.1)
@@ -105,7 +104,7 @@ class QueueKeeper:
             size = min(remaining, self._largest_array)
             job = self._scheduler.submit(self._script(size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
-            self._say(
+            self._console.say(
                 f"{present} elements present, {size} more submitted as job {job}; {standing.unfinished} tasks left"
                 f"{rechecks}"
             )

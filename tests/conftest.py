@@ -99,18 +99,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def langford(tmp_path: Path) -> Run:
-    """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
+    """Call ``langford`` with arguments; the working folder is ``tmp_path``.
+
+    ``values`` are other values of constants, see :func:`tests.support.preloaded.set_values`.
+    """
 
     def call(
         *arguments: str,
         cwd: Path = tmp_path,
         host: str | None = None,
         variables: dict[str, str] | None = None,
+        values: dict[str, object] | None = None,
         **options: object,
     ) -> subprocess.CompletedProcess[str]:
         changed = {name for name in variables or {} if not name.startswith("LANGFORD_")}
-        if not (host or options or changed):
-            return preloaded().run(list(arguments), cwd, ENVIRONMENT | (variables or {}), TIMEOUT)
+        if not (options or changed):
+            return preloaded().run(list(arguments), cwd, ENVIRONMENT | (variables or {}), TIMEOUT, host, values)
+        assert values is None
         return subprocess.run(
             [*command_on(host), *arguments],
             cwd=cwd,
@@ -161,7 +166,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    """A farm for L(2,15)."""
+    """A farm for L(2,12)."""
     made = Farm(tmp_path, CAMPAIGN)
     yield made
     made.stop()

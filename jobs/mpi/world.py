@@ -6,14 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from langford.devices import Device, devices
-from langford.errors import LangfordError
+from langford.errors import LangfordError, NotInstalled
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
-
-
-class NoMpi(LangfordError):
-    """mpi4py or an MPI library is missing."""
 
 
 class SeparateWorlds(LangfordError):
@@ -25,11 +21,13 @@ class TooFewRanks(LangfordError):
 
 
 def world() -> Intracomm:
-    """All ranks of this program; raises NoMpi or SeparateWorlds."""
+    """All ranks of this program; raises NotInstalled or SeparateWorlds."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise NoMpi(f"MPI runs need mpi4py and an MPI library ({error}): pip install 'langford[mpi]'") from error
+        raise NotInstalled(
+            f"MPI runs need mpi4py and an MPI library ({error}): pip install 'langford[mpi]'"
+        ) from error
     started = int(os.environ.get("SLURM_NTASKS", "1"))
     if MPI.COMM_WORLD.size == 1 and started > 1:
         raise SeparateWorlds(

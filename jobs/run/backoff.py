@@ -12,7 +12,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 class Backoff:
     """When to ask again: each failure doubles the wait; a random part keeps workers from asking all at once."""
 
-    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT, clock: Clock = SYSTEM) -> None:
+    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT, *, clock: Clock = SYSTEM) -> None:
         self._first, self._longest, self._clock = first, longest, clock
         self._failures = 0
         self._next = 0.0

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from db.errors import ConnectionLost, LedgerBusy
 from jobs.run.backoff import Backoff
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from langford.errors import LangfordError
 
 LOOK_SECONDS = 0.1
@@ -60,20 +61,16 @@ class _Call(Generic[T]):
 
 
 class Calls:
-    """Makes calls, one at a time, in a thread of its own.
+    """Makes calls, one at a time, in a thread of its own."""
 
-    Attributes:
-        stop_reason: called often; a string says that it is time to stop.
-    """
-
-    def __init__(
-        self,
-        stop_reason: Callable[[], str | None] = lambda: None,
-        whom: str = "the ledger",
-        clock: Clock = SYSTEM,
-    ) -> None:
-        """``whom``: is called, as messages name it."""
-        self.stop_reason, self._whom, self._clock = stop_reason, whom, clock
+    def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
+        """
+        Args:
+            console: may ask to stop; then calls that are not answered are given up.
+            whom: is called, as messages name it.
+            clock: measures how long a call takes.
+        """
+        self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[_Call[Any] | None] | None = None
         self._stop_seen: float | None = None
 
@@ -94,7 +91,7 @@ class Calls:
         while not self._clock.wait(LOOK_SECONDS, call.ended):
             if self.out_of_grace:
                 self._abandon()
-                raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer")
+                raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer")
             if self._clock.monotonic() > deadline:
                 self._abandon()
                 raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
@@ -109,7 +106,7 @@ class Calls:
     @property
     def out_of_grace(self) -> bool:
         """Whether there is a reason to stop, and has been for longer than calls may take."""
-        if self.stop_reason() is None:
+        if self._console.stop_reason() is None:
             return False
         self._stop_seen = self._stop_seen or self._clock.monotonic()
         return self._clock.monotonic() - self._stop_seen > GRACE_SECONDS
@@ -118,15 +115,9 @@ class Calls:
 class PatientCalls(Calls):
     """Calls that are repeated while the ledger is away or busy."""
 
-    def __init__(
-        self,
-        say: Callable[[str], None],
-        stop_reason: Callable[[], str | None] = lambda: None,
-        clock: Clock = SYSTEM,
-    ) -> None:
-        """``say``: called with remarks for the user."""
-        super().__init__(stop_reason, clock=clock)
-        self._say = say
+    def __init__(self, console: Console, clock: Clock = SYSTEM) -> None:
+        """As for :class:`Calls`; the console also hears when the ledger is away, and back."""
+        super().__init__(console, clock=clock)
 
     def once(self, action: Callable[[], T]) -> T:
         """As :meth:`Calls.make`: an action that is not worth repeating."""
@@ -140,16 +131,16 @@ class PatientCalls(Calls):
                 value = super().make(action)
             except (ConnectionLost, LedgerBusy) as error:
                 if not away:
-                    self._say(f"{error}; the work goes on, asking again")
+                    self._console.say(f"{error}; the work goes on, asking again")
                 away = True
                 backoff.failed()
                 while not backoff.due:
-                    if self.stop_reason() is not None:
-                        raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer") from error
+                    if self._console.stop_reason() is not None:
+                        raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer") from error
                     self._clock.wait(LOOK_SECONDS)
             else:
                 if away:
-                    self._say("the ledger is back")
+                    self._console.say("the ledger is back")
                 return value
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from db.files.fields import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
-from langford.devices import Device, cores, kind_of
+from langford.cores import cores
+from langford.devices import Device, kind_of
 from langford.provenance import kernel_hash
 
 PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +11,7 @@ from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
 from jobs.run.calls import GivenUp, PatientCalls
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -142,8 +143,7 @@ class LedgerTasks:
         ledger: Ledger,
         campaign: Campaign,
         identity: Identity,
-        say: Callable[[str], None] = lambda message: None,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
         """
@@ -151,14 +151,13 @@ class LedgerTasks:
             ledger: where the worker is enrolled.
             campaign: a campaign of this ledger.
             identity: of the worker that holds the leases.
-            say: called with remarks for the user.
-            stop_reason: called often; a string ends the wait for a ledger that does not answer.
+            console: gets remarks; when it asks to stop, the wait for a ledger that does not answer ends.
             clock: says when to renew leases, and when to ask again.
 
         From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
-        self._ledger, self._campaign, self._identity, self._say = ledger, campaign, identity, say
-        self._calls = PatientCalls(say, stop_reason, clock)
+        self._ledger, self._campaign, self._identity, self._console = ledger, campaign, identity, console
+        self._calls = PatientCalls(console, clock)
         self._clock, self._renewed = clock, clock.monotonic()
         self._calls.make(self._release_the_dead)
         progress = self._calls.make(campaign.progress)
@@ -221,19 +220,19 @@ class LedgerTasks:
                 self.tasks_done += 1
                 self.work_done += lease.work
             else:
-                self._say(remark(lease.index, receipt))
+                self._console.say(remark(lease.index, receipt))
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
         is_set_aside = self._calls.make(lambda: self._campaign.fail(lease, reason))
         consequence = "is set aside" if is_set_aside else "will be tried again"
-        self._say(f"task {lease.index} failed and {consequence}: {reason}")
+        self._console.say(f"task {lease.index} failed and {consequence}: {reason}")
 
     def die(self, lease: Lease, reason: str) -> bool:
         """Note that the process died that evaluated a task; after some deaths it is set aside."""
         is_set_aside = self._calls.make(lambda: self._campaign.die(lease, reason))
         if is_set_aside:
-            self._say(deadly(lease.index))
+            self._console.say(deadly(lease.index))
         return is_set_aside
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:

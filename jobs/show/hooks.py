@@ -20,17 +20,13 @@ from typing import IO, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from jobs.addresses import is_this_machine
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.version import __version__
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
 """How long a command may run, and how long a server may take for its answer."""
 LONGEST_COMPLAINT = 300
 """Characters of what a command said that are reported."""
-
-
-class BadHook(LangfordError):
-    """A command or URL for notifications cannot be used."""
 
 
 class NotTold(Exception):
@@ -59,7 +55,7 @@ class CommandHook:
     channel = "command"
 
     def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
-        """Raises BadHook when there is no such program.
+        """Raises BadInput when there is no such program.
 
         Args:
             command: the program and its arguments, quoted as in a shell.
@@ -68,10 +64,10 @@ class CommandHook:
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise BadHook(f"cannot read the command {command!r:.80} ({error}): close its quotes") from error
+            raise BadInput(f"cannot read the command {command!r:.80} ({error}): close its quotes") from error
         if not self._words or shutil.which(self._words[0]) is None:
             program = self._words[0] if self._words else ""
-            raise BadHook(
+            raise BadInput(
                 f"there is no program {program!r:.80} to notify with: give --notify-command a program and its "
                 "arguments; a pipe or a variable needs a script"
             )
@@ -113,7 +109,7 @@ class UrlHook:
     channel = "url"
 
     def __init__(self, url: str, seconds: float = URL_SECONDS) -> None:
-        """Raises BadHook when this is no URL.
+        """Raises BadInput when this is no URL.
 
         Args:
             url: http(s)://…; a name and a password in it are sent as HTTP says.
@@ -241,13 +237,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a URL; raises BadHook, which does not repeat it: it may be a secret."""
+    """The parts of a URL; raises BadInput, which does not repeat it: it may be a secret."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise BadHook("cannot read the URL to notify: write https://HOST/PATH") from error
+        raise BadInput("cannot read the URL to notify: write https://HOST/PATH") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadHook("the URL to notify must begin with http:// or https:// and a host: write https://HOST/PATH")
+        raise BadInput("the URL to notify must begin with http:// or https:// and a host: write https://HOST/PATH")
     return parts

@@ -20,9 +20,9 @@ from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.run.clock import SYSTEM, Clock
-from jobs.show.durations import duration
 from jobs.show.hooks import Hook, NotTold
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
+from langford.words import duration
 
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
@@ -155,15 +155,15 @@ class Notifier:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._look_at_all(at_once=False)
+            self.look()
             self._clock.wait(LOOK_SECONDS, self._stopping)
-        self._look_at_all(at_once=True)
+        self.look(at_once=True)
         while self._owed and self._clock.monotonic() < self._give_up_at:
             self._clock.wait(LOOK_SECONDS / 4)
-            self._look_at_all(at_once=True)
+            self.look(at_once=True)
 
-    def _look_at_all(self, at_once: bool) -> None:
-        """Tell what is due about all campaigns."""
+    def look(self, at_once: bool = False) -> None:
+        """Notify what is due about all campaigns; ``at_once``: also what would wait for more of its kind."""
         for campaign, facts in self._facts.items():
             try:
                 for fact in facts.now(at_once):

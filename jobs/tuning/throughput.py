@@ -7,12 +7,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.irregular import EventGraph
-
-
-class BadFarm(LangfordError):
-    """A farm without workers or tasks, or one in which nothing takes any time."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +60,13 @@ def _exact(number: float) -> Fraction:
 
 
 def throughput(farm: Farm) -> Throughput:
-    """The pace of a farm; raises BadFarm.
+    """The pace of a farm; raises BadInput.
 
     Each worker goes round: its results, its lease, a batch of tasks.  The server serves the workers in turn: its
     one token goes round all of their requests.
     """
     if farm.workers < 1 or farm.batch < 1:
-        raise BadFarm(f"{farm.workers} workers with batches of {farm.batch}: a farm has one at least of both")
+        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: a farm has one at least of both")
     lease, result = _exact(farm.lease_ms) / 1000, _exact(farm.result_ms) / 1000
     away = 2 * _exact(farm.round_trip_ms) / 1000 + farm.batch * _exact(farm.task_seconds)
     graph = EventGraph()
@@ -83,7 +79,7 @@ def throughput(farm: Farm) -> Throughput:
         graph.add(f"lease of worker {worker}", f"results of worker {following}", lease, tokens=last)
     period = graph.period()
     if period.value == 0:
-        raise BadFarm("nothing takes any time in this farm: give --task-seconds, or what the server takes")
+        raise BadInput("nothing takes any time in this farm: give --task-seconds, or what the server takes")
     served = lease + result
     saturates_at = ceil((served + away) / served) if served else None
     most = float(farm.workers * farm.batch / period.value)
@@ -125,7 +121,7 @@ class Pipeline:
 
 
 def launches_per_second(pipeline: Pipeline, streams: int) -> float:
-    """The pace of so many streams; raises BadFarm.
+    """The pace of this number of streams; raises BadInput.
 
     A stream goes round its four steps and has one token; each step is done for one stream at a time, but for the
     tail of a kernel.
@@ -133,11 +129,11 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
     steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
     tail = steps.pop("tail")
     if streams < 1:
-        raise BadFarm(f"{streams} streams launch nothing: give one or more")
+        raise BadInput(f"{streams} streams launch nothing: give one or more")
     if not any(steps.values()):
-        raise BadFarm("feed, copy, kernel and result take no time: give one of them some")
+        raise BadInput("feed, copy, kernel and result take no time: give one of them some")
     if tail > steps["kernel"]:
-        raise BadFarm(
+        raise BadInput(
             f"a tail of {pipeline.tail} ms is longer than its kernel of {pipeline.kernel} ms: give a part of it"
         )
     names = list(steps)
@@ -153,7 +149,7 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
 
 
 def best_streams(pipeline: Pipeline) -> int:
-    """The smallest number of streams with which the slowest step never waits; raises BadFarm."""
+    """The smallest number of streams with which the slowest step never waits; raises BadInput."""
     streams = 1
     pace = launches_per_second(pipeline, streams)
     while (faster := launches_per_second(pipeline, streams + 1)) > pace:

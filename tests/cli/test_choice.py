@@ -9,10 +9,10 @@ import pytest
 
 import langford as library
 from jobs.tuning import choice as measurement
-from jobs.tuning.choice import NothingToChoose, choices, projected
+from jobs.tuning.choice import choices, projected
 from langford import counting, methods
 from langford.devices import CPU, Cuda, Device
-from langford.errors import BadDepth, BadSeed, MethodDoesNotApply
+from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, candidates, chosen_plan, default_method, fastest_method
 from langford.methods.choice import keep
 from langford.problem import Problem
@@ -196,7 +196,7 @@ def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> Non
     [(kind, experiment)] = choices(Problem.hooked_skolem(10), 1, save=False)
     assert (kind, experiment.best.settings["method"]) in {("cpu", "polyphase"), ("cpu", "shifted")}
     assert not profile_file().exists()
-    with pytest.raises(NothingToChoose):
+    with pytest.raises(BadInput):
         list(choices(Problem.langford(9, 3), 1))
 
 

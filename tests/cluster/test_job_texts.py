@@ -23,6 +23,7 @@ from slurm.errors import (
     WorkersEndAtOnce,
 )
 from slurm.lock import held
+from tests.support.consoles import KeptConsole
 
 NAME = "langford-27-polyphase-16"
 JOBS = f"{NAME}-1f2e3d4c"
@@ -151,11 +152,8 @@ class Cluster:
         self.cancelled = True
 
 
-def keeper_of(
-    cluster: Cluster, tasks: dict[str, int], most: int = 256, said: list[str] | None = None
-) -> QueueKeeper:
-    say = said.append if said is not None else print
-    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0, say=say)
+def keeper_of(cluster: Cluster, tasks: dict[str, int], most: int = 256) -> QueueKeeper:
+    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0)
 
 
 def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
@@ -204,10 +202,10 @@ def test_a_campaign_that_is_done_empties_the_queue() -> None:
 
 
 def test_results_to_evaluate_again_are_work_to_do() -> None:
-    cluster, standing, said = Cluster(), [Standing({"done": 90}, {}, 7, 2)], []  # type: ignore[var-annotated]
-    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, say=said.append)
+    cluster, standing, console = Cluster(), [Standing({"done": 90}, {}, 7, 2)], KeptConsole()
+    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, console=console)
     assert keeper.top_up() == 5
-    assert "7 to evaluate again" in said[0]
+    assert "7 to evaluate again" in console.said[0]
     for rechecks in range(6, 0, -1):  # each is progress
         cluster.present, standing[0] = 0, Standing({"done": 90}, {}, rechecks, 0)
         assert keeper.top_up() == min(5, rechecks)
@@ -238,7 +236,7 @@ def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
 
 
 def test_the_same_trouble_after_a_success_is_said_again() -> None:
-    said, standings = list[str](), [ServerAway("no answer"), None, ServerAway("no answer")]
+    standings = [ServerAway("no answer"), None, ServerAway("no answer")]
 
     def standing() -> Standing:
         trouble = standings.pop(0)
@@ -249,15 +247,15 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
     def stop() -> str | None:
         return None if standings else "SIGTERM"
 
-    cluster = Cluster()
+    cluster, console = Cluster(), KeptConsole(stop)
     cluster.present = 2
-    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, said.append, stop).run() == "SIGTERM"
-    assert said == ["no answer; asking again"] * 2
+    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, console).run() == "SIGTERM"
+    assert console.said == ["no answer; asking again"] * 2
 
 
 @pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])
 def test_trouble_passes(trouble: Exception) -> None:
-    cluster, said = Cluster(), list[str]()
+    cluster = Cluster()
     cluster.trouble = trouble
     tasks = {"ready": 2}
     rounds = iter(range(100))
@@ -269,12 +267,11 @@ def test_trouble_passes(trouble: Exception) -> None:
             tasks.clear()
         return None
 
-    keeper = QueueKeeper(
-        cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, say=said.append, stop_reason=stop
-    )
+    console = KeptConsole(stop)
+    keeper = QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, console=console)
     assert keeper.run() is None
     assert cluster.sizes == [2]
-    assert sum(str(trouble) in line for line in said) == 1  # not once per round
+    assert sum(str(trouble) in line for line in console.said) == 1  # not once per round
 
 
 def test_a_server_that_is_away_submits_nothing() -> None:
@@ -284,7 +281,8 @@ def test_a_server_that_is_away_submits_nothing() -> None:
         raise ServerAway("no answer")
 
     rounds = iter([None, None, None, "SIGTERM"])
-    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, stop_reason=lambda: next(rounds))
+    console = KeptConsole(lambda: next(rounds))
+    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, console=console)
     assert keeper.run() == "SIGTERM"
     assert not cluster.sizes
 

@@ -64,7 +64,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2, say=print)
+    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None

@@ -18,7 +18,7 @@ from tests.support.clock import MovableClock
 def test_each_failure_doubles_the_pause_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = MovableClock()
     monkeypatch.setattr(random, "uniform", lambda least, most: most)
-    asking = Backoff(1.0, 6.0, clock)
+    asking = Backoff(1.0, 6.0, clock=clock)
     assert asking.due
 
     def pause() -> float:

@@ -263,7 +263,7 @@ def test_files_that_come_and_go_while_two_workers_look(machine: Machine, outside
 
     def work() -> None:
         try:
-            outbox = Outbox(machine.root, Identity.fresh(), machine.said.append)
+            outbox = Outbox(machine.root, Identity.fresh(), machine.console)
             outbox.open(info())
             while not ended.is_set():
                 outbox.adopt()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from db import Database, Ledger
-from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
+from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
 from jobs.farm.errors import NotUsable
@@ -206,7 +206,7 @@ def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content
             [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 2, done.stderr
-        assert done.stderr.startswith("langford: what LANGFORD_TOKEN holds is no token")
+        assert done.stderr.startswith("langford: LANGFORD_TOKEN does not contain a token")
 
 
 def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: Path) -> None:
@@ -230,7 +230,7 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     assert records[0]["expires"] is None
     assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
     assert not any(token in listing.stdout for token in tokens)
-    assert langford("token", NAME, "--revoke", "2").stdout == "1 tokens revoked\n"
+    assert langford("token", NAME, "--revoke", "2").stdout == "1 token revoked\n"
     with Ledger(str(campaign_file)) as ledger:
         campaign = ledger.campaign(NAME)
         assert [campaign.role_of(token) for token in tokens] == [Role.WORKER, None, Role.ADMIN]
@@ -309,5 +309,5 @@ def test_a_process_with_an_odd_name_is_not_known_to_be_dead(process: str) -> Non
 
 
 def test_an_address_with_an_at_in_its_password_is_refused() -> None:
-    with pytest.raises(LedgerUnreachable, match="%40"):
+    with pytest.raises(LedgerUnusable, match="%40"):
         Ledger("postgresql://ada:a@b@host/records")

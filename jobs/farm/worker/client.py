@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -24,6 +24,7 @@ from jobs.farm.worker.requests import Requests, split, understood
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 
 LONGEST_REASON = 1_000
@@ -45,7 +46,7 @@ class RemoteCampaign:
         token: str,
         certificate: Path | None = None,
         insecure: bool = False,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NotUsable.
@@ -55,7 +56,7 @@ class RemoteCampaign:
             token: of the campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may be sent to another machine without encryption.
-            stop_reason: called often; when it returns a string, no answer is awaited any longer.
+            console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes, and dates what is delivered.
         """
         parts = split(url)
@@ -64,7 +65,7 @@ class RemoteCampaign:
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise NotUsable(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
-        self._requests = Requests(parts, token, certificate, insecure, stop_reason, clock)
+        self._requests = Requests(parts, token, certificate, insecure, console, clock)
         self._clock = clock
 
     def close(self) -> None:

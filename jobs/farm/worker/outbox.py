@@ -30,6 +30,7 @@ from jobs.farm.api import envelope
 from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.errors import NotUsable
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
+from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
@@ -53,17 +54,17 @@ class Outbox:
         attempts: those of this worker whose results wait here.
     """
 
-    def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
+    def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
         """The outbox of a worker; nothing is written before :meth:`prepare`.
 
         Args:
             root: of all outboxes of this machine.
             identity: of the worker.
-            say: called with remarks for the user.
+            console: gets remarks.
         """
         self.root, self.attempts = root, set[int]()
-        self._identity, self._say = identity, say
-        self._quarantine = Quarantine(root, say)
+        self._identity, self._console = identity, console
+        self._quarantine = Quarantine(root, console)
         self._unkept: list[Delivery] = []
         # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
@@ -128,7 +129,7 @@ class Outbox:
             # Memory does not survive this process, but the result is sent as soon as the server answers.
             self._unkept.append(delivery)
             reason = error.strerror if isinstance(error, OSError) else error
-            self._say(f"results cannot be written to the outbox {self.folder} ({reason}): make room there")
+            self._console.say(f"results cannot be written to the outbox {self.folder} ({reason}): make room there")
         else:
             self._read.setdefault(delivery, set()).add(file)
 
@@ -163,7 +164,7 @@ class Outbox:
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Move the files of a delivery that the server refuses to the quarantine."""
         if self._forget(delivery):
-            self._say(f"the result of task {delivery.evaluation.result.index} is not accepted: {reason}")
+            self._console.say(f"the result of task {delivery.evaluation.result.index} is not accepted: {reason}")
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 

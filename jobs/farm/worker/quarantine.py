@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from jobs.run.console import Console
 
 FOLDER = "quarantine"
 LONGEST_NAME = 200
@@ -22,14 +23,14 @@ class Quarantine:
         folder: ROOT/quarantine; made for the first file.
     """
 
-    def __init__(self, root: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, root: Path, console: Console) -> None:
         """
         Args:
             root: of the outboxes of this machine.
-            say: called once for each file, with a remark for the user.
+            console: gets a remark about each file.
         """
         self.folder = root / FOLDER
-        self._say = say
+        self._console = console
         self._left: set[Path] = set()
 
     def take(self, file: Path, reason: str) -> None:
@@ -51,12 +52,12 @@ class Quarantine:
                 beside.unlink()
             self.leave(file, f"is not sent ({reason}) and cannot be moved ({error.strerror})")
         else:
-            self._say(f"{file.name} is not sent: {reason}; it is now {place}")
+            self._console.say(f"{file.name} is not sent: {reason}; it is now {place}")
 
     def leave(self, file: Path, why: str) -> None:
         """Leave a file that cannot be moved or deleted where it is; from now on :meth:`has` returns True for it."""
         if file not in self._left:
-            self._say(f"{file} {why}: delete it")
+            self._console.say(f"{file} {why}: delete it")
         self._left.add(file)
 
     def has(self, file: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from jobs.farm.errors import NotUsable
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Requests:
         token: str,
         certificate: Path | None,
         insecure: bool,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises NotUsable.
@@ -77,7 +78,7 @@ class Requests:
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may be sent to another machine without encryption.
-            stop_reason: called often; when it returns a string, no answer is awaited any longer.
+            console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes.
         """
         try:
@@ -92,7 +93,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason, "the server", clock)
+        self._answered, self._calls = False, Calls(console, "the server", clock)
         context = _trusting(certificate) if parts.scheme == "https" else True
         self._connected = partial(
             httpx.Client,

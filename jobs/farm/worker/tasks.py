@@ -28,6 +28,7 @@ from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.outlook import Outlook
 from jobs.run.backoff import Backoff
 from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
 from jobs.run.sources import deadly, remark
@@ -58,7 +59,7 @@ class ServerTasks:
         server: RemoteCampaign,
         outbox: Outbox,
         identity: Identity,
-        say: Callable[[str], None] = lambda message: None,
+        console: Console = SILENT,
         lease_seconds: float = LEASE_SECONDS,
         clock: Clock = SYSTEM,
     ) -> None:
@@ -67,12 +68,12 @@ class ServerTasks:
             server: the campaign on its server.
             outbox: keeps results until the server has them.
             identity: of the worker that holds the leases.
-            say: called with remarks for the user.
+            console: gets remarks.
             lease_seconds: how long a lease lasts after its last renewal.
             clock: measures when to renew leases, and when to ask again.
         """
         self._server, self._outbox, self._identity = server, outbox, identity
-        self._say, self._lease_seconds, self._clock = say, lease_seconds, clock
+        self._console, self._lease_seconds, self._clock = console, lease_seconds, clock
         self._asking, self._sending = Backoff(clock=clock), Backoff(clock=clock)
         self._outlook = Outlook(server.overview, clock)
         self._idling = IDLE_SECONDS
@@ -166,7 +167,7 @@ class ServerTasks:
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Report that the task itself failed."""
-        self._say(f"task {lease.index} failed: {reason}")
+        self._console.say(f"task {lease.index} failed: {reason}")
         self._ask(lambda: self._server.fail(lease, reason))
 
     def die(self, lease: Lease, reason: str) -> bool:
@@ -212,7 +213,7 @@ class ServerTasks:
         set_aside: list[int] = []
         self._ask(lambda: set_aside.extend(self._deaths.report()))
         for index in set_aside:
-            self._say(deadly(index))
+            self._console.say(deadly(index))
         return bool(set_aside)
 
     def _ask(self, question: Callable[[], object]) -> None:
@@ -227,13 +228,13 @@ class ServerTasks:
             self._is_away(f"{error}; the work goes on, and this worker asks again")
         else:
             if self._away:
-                self._say("the server is back")
+                self._console.say("the server is back")
             self._away = False
 
     def _is_away(self, message: str) -> None:
         """Note that the server is away; the message is shown once until the server is back."""
         if not self._away:
-            self._say(message)
+            self._console.say(message)
         self._away = True
 
     def _begin(self) -> None:
@@ -241,7 +242,7 @@ class ServerTasks:
         info = self._server.info()
         agreed_plan(info.name, info.key, info.tasks)
         if info.kernels != self._identity.kernels:
-            self._say(
+            self._console.say(
                 f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
             )
         self._outbox.open(info)
@@ -262,7 +263,7 @@ class ServerTasks:
                 self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds, attempts, idle
             )
         except NotEnrolled:
-            self._say("the server no longer knows this worker, as after a restored backup: it enrols again")
+            self._console.say("the server no longer knows this worker, as after a restored backup: it enrols again")
             self._enrolled = False
             self._asking.failed()
             return []
@@ -299,6 +300,6 @@ class ServerTasks:
                     continue
                 self._outbox.remove(delivery)
                 if receipt.event is EventKind.CONFLICT:
-                    self._say(remark(delivery.evaluation.result.index, receipt))
+                    self._console.say(remark(delivery.evaluation.result.index, receipt))
         if waiting and not self._holding:
             self._asking.succeeded()  # these may have been the campaign's last results: ask at once

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from jobs.show.report import losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
-from jobs.show.report.words import duration, instant, number, share
 from langford.version import __version__
+from langford.words import duration, instant, number, share
 
 
 def document(evidence: Evidence) -> Document:

@@ -8,7 +8,7 @@ from db.states import EventKind, Outcome
 from jobs.show.report.document import Block, Paragraph, Remark, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.participants import capped
-from jobs.show.report.words import duration, instant, several, share
+from langford.words import duration, instant, several, share
 
 MEANING = {
     Outcome.PREEMPTED: "a signal took the worker",

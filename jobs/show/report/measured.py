@@ -8,7 +8,7 @@ from jobs.show.report import thesis
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN
-from jobs.show.report.words import duration, instant, number, several, share
+from langford.words import duration, instant, number, several, share
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:

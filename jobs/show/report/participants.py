@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN, Origin
-from jobs.show.report.words import duration, instant, number, several, share
 from langford.devices import CPU
+from langford.words import duration, instant, number, several, share
 
 MOST_ROWS = 24
-"""Rows of a table; the rest is one row more."""
+"""The maximum number of rows of a table; one more row sums up the rest."""
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -21,7 +21,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 
 
 def summary(evidence: Evidence) -> str:
-    """Who computed, in one sentence; empty when nobody did."""
+    """Who computed, in one sentence; empty when no one did."""
     models: dict[str, int] = defaultdict(int)
     for (_, model), units in _units(evidence).items():
         if model != UNKNOWN:

@@ -11,8 +11,8 @@ from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points,
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN
 from jobs.show.report.participants import capped
-from jobs.show.report.words import instant, number, several, share
 from langford.methods import METHODS
+from langford.words import instant, number, several, share
 
 
 def answer(evidence: Evidence) -> str:

@@ -65,7 +65,7 @@ adds them up in SQLite, sum(value::numeric) in Postgres."""
     "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
 )
 @click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events.")
-@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="At most so many rows.")
+@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows.")
 @click.option("--sql", metavar="SELECT", help="A question of your own, which cannot change anything.")
 @click.option(
     "--seconds",
@@ -128,7 +128,7 @@ def _asked(
 
 
 def _write(parts: Iterable[bytes], out: Path | None) -> None:
-    """Write what a format makes, as it makes it; into a file only as a whole."""
+    """Write the parts of a format as they are made; a file is written only when it is complete."""
     if out is not None:
         content = b"".join(parts)
         replace_file(out, content)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import click
 
 from db import Ledger
-from db.errors import NothingChosen
+from db.errors import LedgerError
 from db.look.overview import ID_LENGTH
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
 from langford.cli.output import display
-from langford.errors import LangfordError
+from langford.errors import BadInput
+from langford.words import several
 
 NAMED = 10
-"""Workers that a message names at most."""
-
-
-class NoSuchWorker(LangfordError):
-    """A worker of that name holds no task of the campaign."""
+"""The maximum number of workers that a message names."""
 
 
 @click.command(
@@ -46,14 +43,14 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
             known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
-                raise NoSuchWorker(
-                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'nobody'}"
+                raise BadInput(
+                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     if as_json:
         display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
     else:
-        print(f"{taken} tasks of {len(holders)} workers go back to the queue")
+        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
 
 
 @click.command(
@@ -71,7 +68,7 @@ def retry(name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "reopened": reopened})
     else:
-        print(f"{reopened} tasks go back to the queue")
+        print(f"{several(reopened, 'task')} put back into the queue")
 
 
 @click.command(
@@ -99,7 +96,7 @@ def recheck(
 ) -> None:
     """Put results in question: others evaluate them again, and the merge waits for that.
 
-    They are no votes any more.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    They no longer count as votes.  Workers of any host may evaluate them again, or `langford verify --waiting`.
     """
     chosen = sorted({index for indices in task_lists for index in indices})
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
@@ -110,7 +107,7 @@ def recheck(
             campaign.plan.require(index)
         questioned = campaign.question(chosen or None, worker, kernel)
     if not questioned:
-        raise NothingChosen(
+        raise LedgerError(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
@@ -118,5 +115,6 @@ def recheck(
         display.print_json({"campaign": name, "questioned": sorted(questioned)})
         return
     print(
-        f"{len(questioned)} results of {name} are in question: run workers, or `langford verify {name} --waiting`"
+        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
+        "--waiting`"
     )

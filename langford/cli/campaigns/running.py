@@ -13,7 +13,7 @@ from db.files.promise import in_words
 from db.states import TaskState
 from jobs.run.calls import GivenUp
 from jobs.run.identity import Identity
-from jobs.run.loop import Run, RunReport, Step, result
+from jobs.run.loop import Run, RunReport, result
 from jobs.run.pool import Pool
 from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
@@ -21,20 +21,18 @@ from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.output import display
 from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.console import Terminal
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.methods import Count, PlanKey, plan_of
+from langford.words import several
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
-
-
-class ManyTasks(LangfordError):
-    """The campaign would have millions of tasks, and nobody said that this is meant."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -46,13 +44,13 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
         name: of the campaign; None: the name of the plan.
         yes: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
 
-    Raises CampaignMismatch, or ManyTasks.
+    Raises CampaignMismatch, or BadInput.
     """
     work = plan_of(key).work
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
-            raise ManyTasks(f"{many}: choose a smaller --depth, or give --yes")
+            raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.create_campaign(name or key.name, key, work.tolist())
 
 
@@ -68,21 +66,18 @@ def work_off(
     """Run a campaign of a ledger and show its progress; the other arguments are those of
     :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
-
-    def tell(step: Step) -> None:
-        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
-
+    console = Terminal(line, stop)
     with line.shown():
         try:
-            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), console)
         except GivenUp as error:
-            line.remark(str(error))
+            console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
-        return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of, patience).run()
+        return Run(source, devices, console, time_limit, pool_of, patience).run()
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
-    """Print the count, or why there is none yet; returns the exit code."""
+    """Print the count, or the reason why there is none yet; returns the exit code."""
     code = unfinished(campaign, report, stop)
     return print_result(campaign, as_json) if code is None else code
 
@@ -91,11 +86,11 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int 
     """Say why a campaign is not finished after a run; returns the exit code, or None when it is finished."""
     advice = f"run the same command again to go on (ledger {campaign.database.where})"
     if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {advice}")
+        display.say(f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}")
         return code_of_signal(stop.received)
     if report.set_aside:
         display.say(
-            f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name} --state "
+            f"{several(report.set_aside, 'task')} failed too often; see `langford tasks {campaign.name} --state "
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return ExitCode.TASKS_SET_ASIDE

@@ -109,7 +109,7 @@ def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], l
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:
-    """Show what there is again and again, until all is done.  Who looks ends it with Ctrl-C: nothing goes wrong."""
+    """Show what there is again and again, until all is done.  Ctrl-C ends it without an error."""
     if as_json or not sys.stdout.isatty():
         line = _json_line if as_json else line_of
         with suppress(KeyboardInterrupt):

@@ -201,7 +201,7 @@ def _print_outcome(outcome: Outcome) -> None:
 
 
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
-    """Print a statement and who signed it; raises BadStatement, ChangedStatement or BadSignature."""
+    """Print a statement and who signed it; raises BadInput, ChangedStatement or BadSignature."""
     stated, words = Statement.read(file), signing.signer(file, allowed)
     if as_json:
         display.print_json({"signature": words, **stated.document})

@@ -16,6 +16,7 @@ from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import Count, chosen_plan
 from langford.problem import Problem
+from langford.words import duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -65,16 +66,16 @@ def count(
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
-            f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
+            f"{problem} by {method.name} would take about {duration(expected)} on this machine "
             f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
             f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
-        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
+        display.say(f"{problem} by {method.name}: about {duration(expected)} on {several(threads, 'core')}{why}")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    used = f"on {len(chosen_devices)} {place.unit}s"
+    used = f"on {several(len(chosen_devices), place.unit)}"
     plan = choice.plan
     line = ProgressLine(str(problem), float(plan.work.sum()), len(plan.tasks))
     with line.shown():

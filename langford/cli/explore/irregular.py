@@ -144,6 +144,6 @@ def bfs(
 
 
 def _work(name: str) -> Any:
-    """What a command does, loaded now; raises NoScipy."""
+    """The function that does the work of a command, imported now; raises NoScipy."""
     load("langford.irregular.errors:require_scipy")()
     return load(f"langford.cli.explore.irregular_work:{name}")

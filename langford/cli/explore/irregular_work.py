@@ -1,4 +1,4 @@
-"""What the commands of ``langford irregular`` do.  It takes a second to load, which their help does without."""
+"""The work of the commands of ``langford irregular``.  It takes a second to load, which their help does without."""
 
 from __future__ import annotations
 

@@ -14,11 +14,12 @@ from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
 from langford.cli.options.common import copies_option, json_option, variant_option
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.methods import find_method
 from langford.problem import Problem
 
 CHOICE = "choice"
-"""Instead of a method: which one to choose."""
+"""In the place of a method: measure which one to choose."""
 
 
 @click.command(
@@ -54,9 +55,9 @@ def tune(
         out.mkdir(parents=True, exist_ok=True)
     documents = []
     if method_name == CHOICE:
-        measured = choices(problem, repeat, display.say, save)
+        measured = choices(problem, repeat, Terminal(), save)
     else:
-        measured = experiments(problem, find_method(method_name, problem), repeat, display.say, save)
+        measured = experiments(problem, find_method(method_name, problem), repeat, Terminal(), save)
     for device, experiment in measured:
         documents.append({"device": device, **experiment.document()})
         if not as_json:

@@ -208,4 +208,4 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
 
 campaign_options = _campaign_options(variant_argument)
 campaign_options_or_name = _campaign_options(variant_or_name_argument)
-"""The same where the name of a campaign may stand instead of VARIANT and N."""
+"""The same, and the name of a campaign is accepted instead of VARIANT and N."""

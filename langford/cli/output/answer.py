@@ -1,4 +1,4 @@
-"""The end of every count: the number, how it was found, which checks it passed, and whether it can be right."""
+"""The answer of every count: the number, how it was found, its checks, and how it compares with what is known."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from langford.cli.output import display
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.words import duration, rate
 
 
 def print_answer(
@@ -37,12 +38,12 @@ def print_answer(
         how_to_find: said when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
-        promise: what was promised of replication, in words; empty: the checks say it, or it goes without saying.
+        promise: the promised replication, in words; empty: the checks contain it, or there is none.
         tell: gets the JSON object.
 
     Returns CHECK_FAILED when the count is wrong, else DONE.
     """
-    comparison = agreement(problem, count.published)
+    comparison, unit = agreement(problem, count.published), METHODS[method].unit
     if as_json:
         document = {
             **(more or {}),
@@ -51,7 +52,7 @@ def print_answer(
             "count": str(count.published),
             "arrangements": str(count.arrangements),
             "tasks": count.tasks,
-            METHODS[method].unit: str(count.evaluated),
+            unit: str(count.evaluated),
             "seconds": round(seconds, 3),
             "checks": list(count.checks),
             "kernels": kernel_hash(),
@@ -62,12 +63,11 @@ def print_answer(
         wrong = "" if comparison.agrees is not False else "WRONG: "
         print(f"{wrong}{problem} = {count.published:,}")
         up_to = " up to reversal" if problem.mirrored else ""
-        rate = f", {count.evaluated / seconds:.2g} {METHODS[method].unit}/s" if seconds > 0 else ""
+        speed = f", {rate(count.evaluated / seconds, unit)}" if seconds > 0 else ""
         print(f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places")
         if count.tasks:
             print(
-                f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
-                f"{display.duration(seconds)} {used}{rate}"
+                f"  found by  {method}: {count.evaluated:,} {unit} evaluated in {duration(seconds)} {used}{speed}"
             )
             if chosen:
                 print(f"  chosen    {method}, {chosen}")

@@ -1,7 +1,7 @@
 // The connection to the server: it is restored by itself, and the page shows since when it is lost.
 
 import { announce, byId, write } from "./dom.js";
-import { time } from "./format.js";
+import { time } from "./words.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30000;
