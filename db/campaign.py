@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from sqlalchemy import Connection
-
 from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
@@ -35,6 +33,7 @@ from db.records import (
 )
 from db.states import Role, VoterKind
 from db.store.database import retried
+from db.store.transaction import Transaction
 from db.trust import acceptance, merging, questioned, voters, waiting
 from db.work import computations, lifecycle, queries, tokens, turns
 from langford.methods import Plan, PlanKey, plan_of
@@ -112,8 +111,8 @@ class Campaign(LeasedTasks):
 
         It holds for what is done already, too.
         """
-        with self.writing() as connection:
-            turns.set_recheck_share(connection, self.campaign_id, share)
+        with self.writing() as transaction:
+            turns.set_recheck_share(transaction, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
@@ -129,14 +128,14 @@ class Campaign(LeasedTasks):
 
         Late results of workers that live count all the same.
         """
-        with self.writing() as connection:
-            return lifecycle.cancel(connection, self.campaign_id)
+        with self.writing() as transaction:
+            return lifecycle.cancel(transaction)
 
     @retried
     def rename(self, name: str) -> None:
-        """Give it another name, unique in the ledger; raises BadName or NameTaken."""
-        with self.writing() as connection:
-            lifecycle.rename(connection, self.campaign_id, name, self.database.where)
+        """Give it another name, unique in the ledger; raises BadName."""
+        with self.writing() as transaction:
+            lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)
 
     def delete(self, kept: Export) -> None:
@@ -148,9 +147,9 @@ class Campaign(LeasedTasks):
         Raises LeasesRunning, or TransactionUndone when results or confirmations have come since, or the promised
         share was changed.
         """
-        with self.writing() as connection:
-            lifecycle.close(connection, self.campaign_id, self.name)
-            trusted, _ = self._trusted_export(connection)
+        with self.writing() as transaction:
+            lifecycle.close(transaction, self.name)
+            trusted, _ = self._trusted_export(transaction)
             same_results = {evaluation.result for evaluation in trusted.results} == {
                 evaluation.result for evaluation in kept.results
             }
@@ -158,7 +157,7 @@ class Campaign(LeasedTasks):
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
-            lifecycle.remove(connection, self.campaign_id)
+            lifecycle.remove(transaction)
 
     # -- results --------------------------------------------------------------------------
 
@@ -171,34 +170,34 @@ class Campaign(LeasedTasks):
         - A result that fails the checks of the plan is refused, and is a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
-        with suppress(acceptance.Overtaken), self.writing() as connection:
-            return acceptance.accept(connection, self.record, self.plan, deliveries)
-        with self.writing() as connection:
-            return acceptance.accept(connection, self.record, self.plan, deliveries, one_at_a_time=True)
+        with suppress(acceptance.Overtaken), self.writing() as transaction:
+            return acceptance.accept(transaction, self.plan, deliveries)
+        with self.writing() as transaction:
+            return acceptance.accept(transaction, self.plan, deliveries, one_at_a_time=True)
 
     def export(self) -> Export:
         """All accepted results, those in doubt among them."""
-        with self.reading(snapshot=True) as connection:
-            return self._export(connection)
+        with self.reading(snapshot=True) as transaction:
+            return self._export(transaction)
 
     def trusted_export(self) -> tuple[Export, list[int]]:
         """The accepted results that nothing speaks against, to be written to a file; and the tasks left out.
 
         A file does not say of a result that it is in doubt: who merged it would not know.
         """
-        with self.reading(snapshot=True) as connection:
-            return self._trusted_export(connection)
+        with self.reading(snapshot=True) as transaction:
+            return self._trusted_export(transaction)
 
-    def _export(self, connection: Connection) -> Export:
-        evaluations = queries.evaluations(connection, self.campaign_id)
-        told = computations.told(connection, self.campaign_id)
-        promise = waiting.promise(connection, self.campaign_id)
+    def _export(self, transaction: Transaction) -> Export:
+        evaluations = queries.evaluations(transaction)
+        told = computations.told(transaction)
+        promise = waiting.promise(transaction)
         return Export(self.name, self.key, self.tasks, tuple(evaluations), told, promise)
 
-    def _trusted_export(self, connection: Connection) -> tuple[Export, list[int]]:
-        doubtful = {*waiting.in_conflict(connection, self.campaign_id)}
-        doubtful |= {*waiting.untrusted(connection, self.campaign_id)}
-        return self._export(connection).without(doubtful), sorted(doubtful)
+    def _trusted_export(self, transaction: Transaction) -> tuple[Export, list[int]]:
+        doubtful = {*waiting.in_conflict(transaction)}
+        doubtful |= {*waiting.untrusted(transaction)}
+        return self._export(transaction).without(doubtful), sorted(doubtful)
 
     @retried
     def judge(
@@ -218,15 +217,17 @@ class Campaign(LeasedTasks):
 
         Returns the tasks about which it decided; about the others nothing had to be decided.
         """
-        with self.writing() as connection:
-            turns.one_at_a_time(connection)
-            undecided = {*waiting.tasks(connection, self.campaign_id)}
-            undecided |= {*waiting.in_conflict(connection, self.campaign_id)}
+        with self.writing() as transaction:
+            turns.one_at_a_time(transaction)
+            undecided = {*waiting.tasks(transaction)}
+            undecided |= {*waiting.in_conflict(transaction)}
             chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
             if chosen:
-                voters.enrol(connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR)
+                voters.enrol(
+                    transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
+                )
             notes = ["recomputed by the operator"] * len(chosen)
-            acceptance.take(connection, self.record, self.plan, worker_id, chosen, notes)
+            acceptance.take(transaction, self.plan, worker_id, chosen, notes)
         return [evaluation.result.index for evaluation in chosen]
 
     @retried
@@ -242,8 +243,8 @@ class Campaign(LeasedTasks):
 
         Returns the tasks with such a result.
         """
-        with self.writing() as connection:
-            return questioned.question(connection, self.campaign_id, tasks, worker, kernels)
+        with self.writing() as transaction:
+            return questioned.question(transaction, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
         """All accepted results, by task; raises ConflictingResults, UntrustedResults or Unreplicated.
@@ -251,9 +252,9 @@ class Campaign(LeasedTasks):
         Args:
             unconfirmed: whether to return them although some of the promised share are not replicated.
         """
-        with self.reading(snapshot=True) as connection:
-            merging.require_trust(connection, self.record, unconfirmed)
-            return progress.results(connection, self.campaign_id)
+        with self.reading(snapshot=True) as transaction:
+            merging.require_trust(transaction, self.record, unconfirmed)
+            return progress.results(transaction)
 
     # -- views ----------------------------------------------------------------------------
 
@@ -263,41 +264,39 @@ class Campaign(LeasedTasks):
 
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
-        with self.reading() as connection:
-            return waiting.replication(connection, self.campaign_id)
+        with self.reading() as transaction:
+            return waiting.replication(transaction)
 
     def promise(self) -> Promise | None:
         """The promised share, what was drawn, and who confirmed what; None: see
         :func:`db.trust.waiting.promise`."""
-        with self.reading(snapshot=True) as connection:
-            return waiting.promise(connection, self.campaign_id)
+        with self.reading(snapshot=True) as transaction:
+            return waiting.promise(transaction)
 
     def rechecked_tasks(self) -> list[int]:
         """The tasks whose results wait to be evaluated again, or for the operator to decide."""
-        with self.reading() as connection:
-            return sorted(
-                {*waiting.tasks(connection, self.campaign_id), *waiting.in_conflict(connection, self.campaign_id)}
-            )
+        with self.reading() as transaction:
+            return sorted({*waiting.tasks(transaction), *waiting.in_conflict(transaction)})
 
     def progress(self) -> Progress:
         """How far the campaign is."""
-        with self.reading() as connection:
-            return progress.progress(connection, self.record)
+        with self.reading() as transaction:
+            return progress.progress(transaction, self.record)
 
     def standing(self) -> Standing:
         """What is left to do: the cheap part of :meth:`progress`."""
-        with self.reading() as connection:
-            return progress.standing(connection, self.record)
+        with self.reading() as transaction:
+            return progress.standing(transaction, self.record)
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
-        with self.reading() as connection:
-            return progress.tasks(connection, self.campaign_id, state)
+        with self.reading() as transaction:
+            return progress.tasks(transaction, state)
 
     def history(self) -> History:
         """All that happened to the campaign, at once."""
-        with self.reading(snapshot=True) as connection:
-            return history(connection, self.record, self.database.where)
+        with self.reading(snapshot=True) as transaction:
+            return history(transaction, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
         """How far the campaign is, how fast, until when, who works, and what went wrong.
@@ -307,9 +306,9 @@ class Campaign(LeasedTasks):
             timeline: whether to look up the timeline, a fifth of the time; else it is empty.
         """
         disks = {**self.database.folders, **folders}
-        with self.reading(snapshot=True) as connection:
+        with self.reading(snapshot=True) as transaction:
             return gathering.overview(
-                connection, self.record, disks, lambda: self.plan, self._merged_count, timeline
+                transaction, self.record, disks, lambda: self.plan, self._merged_count, timeline
             )
 
     # -- tokens ---------------------------------------------------------------------------
@@ -322,23 +321,23 @@ class Campaign(LeasedTasks):
             seconds: how long it is valid; None: until it is revoked.
             label: what it is for.
         """
-        with self.writing() as connection:
-            return tokens.new_token(connection, self.campaign_id, role, seconds, label)
+        with self.writing() as transaction:
+            return tokens.new_token(transaction, role, seconds, label)
 
     def tokens(self) -> list[TokenRecord]:
         """The tokens of the campaign, oldest first, those that have expired among them."""
-        with self.reading() as connection:
-            return tokens.listed(connection, self.campaign_id)
+        with self.reading() as transaction:
+            return tokens.listed(transaction)
 
     def revoke_token(self, token_id: int) -> bool:
         """Delete one token; returns whether there was one of this number."""
-        with self.writing() as connection:
-            return tokens.revoke_token(connection, self.campaign_id, token_id)
+        with self.writing() as transaction:
+            return tokens.revoke_token(transaction, token_id)
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign; returns how many there were."""
-        with self.writing() as connection:
-            return tokens.revoke_tokens(connection, self.campaign_id)
+        with self.writing() as transaction:
+            return tokens.revoke_tokens(transaction)
 
     def role_of(self, token: str) -> Role | None:
         """What the bearer of a token may do with the campaign; None when the campaign has no such token."""

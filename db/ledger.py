@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import TracebackType
 
@@ -18,6 +19,7 @@ from db.states import Ending, EventKind, VoterKind
 from db.store import models
 from db.store.database import Database, retried
 from db.store.dialects import Now, insert_new
+from db.store.transaction import Transaction
 from db.trust import acceptance, inheritance, voters
 from db.work import presence, pruning, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
@@ -30,9 +32,15 @@ class Ledger:
         database: where the ledger is kept.
     """
 
-    def __init__(self, where: str, create: bool = False) -> None:
-        """Open ``where``, a file name or database URL; with ``create`` a new ledger if there is none."""
-        self.database = Database(where, create)
+    def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
+        """Open a ledger.
+
+        Args:
+            where: a file name or database URL.
+            create: whether an empty or absent database becomes a new ledger.
+            now: see :class:`db.store.database.Database`.
+        """
+        self.database = Database(where, create, now=now)
 
     @cached_property
     def uuid(self) -> str:
@@ -82,8 +90,9 @@ class Ledger:
                 )
             ).scalar_one_or_none()
             if campaign_id is not None:
-                transitions.insert_tasks(connection, campaign_id, work)
-                transitions.record(connection, campaign_id, EventKind.CREATED)
+                transaction = Transaction(connection, campaign_id)
+                transitions.insert_tasks(transaction, work)
+                transitions.record(transaction, EventKind.CREATED)
             record = queries.campaign(connection, name)
         assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
@@ -120,19 +129,20 @@ class Ledger:
         with self.database.writing() as connection:
             share = 0.0 if export.promise is None else export.promise.share
             record = self._require_campaign(connection, export.name, export.key, plan.work.tolist(), share)
-            before, record = record, inheritance.promised(connection, record, export.promise)
-            new = acceptance.unknown(connection, record, export.results)
+            transaction = Transaction(connection, record.campaign_id)
+            before, record = record, inheritance.promised(transaction, record, export.promise)
+            new = acceptance.unknown(transaction, export.results)
             if new:
                 voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.computations)
-            inheritance.draw(connection, record, export.promise)
+            receipts = acceptance.take(transaction, plan, worker_id, new, notes, export.computations)
+            inheritance.draw(transaction, export.promise)
             if new or record != before:
                 promise = inheritance.stated(export.promise)
                 detail = (
                     f"{len(new)} of {len(export.results)} results are new here; they come from {source}; {promise}"
                 )
-                transitions.record(connection, record.campaign_id, EventKind.IMPORT, None, None, detail)
+                transitions.record(transaction, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
     def campaign(self, name: str) -> Campaign:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection, bindparam, func, select
 
@@ -30,14 +29,19 @@ class Horizon:
         number: that number.
     """
 
-    def __init__(self, number: int = 0) -> None:
-        self.number = number
+    def __init__(self, now: Callable[[], float], number: int = 0) -> None:
+        """
+        Args:
+            now: a monotonic clock, in seconds.
+            number: see the attribute.
+        """
+        self._now, self.number = now, number
         # (when, the last number then), oldest first.
         self._last: deque[tuple[float, int]] = deque()
 
     def move(self, last: int) -> None:
         """Note the number of the last event that can be seen now."""
-        now = time.monotonic()
+        now = self._now()
         self._last.append((now, last))
         while self._last[0][0] < now - LATE_SECONDS:
             self.number = max(self.number, self._last.popleft()[1])
@@ -56,7 +60,7 @@ class EventReader:
         self._database, self._campaign_id = database, campaign_id
         self._query = select(*_COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
         with database.reading() as connection:
-            self._horizon = Horizon(last_event(connection))
+            self._horizon = Horizon(database.now, last_event(connection))
         # Those after the horizon: they are read again, and are not new.
         self._seen: set[int] = set()
 
@@ -80,7 +84,7 @@ class LatestEvents:
         self._database, self._campaign_id = database, campaign_id
         chosen = (*_HERE, Event.kind.in_(sorted(kinds)))
         self._query = select(Event.kind, func.max(Event.id)).where(*chosen).group_by(Event.kind)
-        self._horizon = Horizon()
+        self._horizon = Horizon(database.now)
         self._latest: dict[EventKind, int] = {}
 
     def by_kind(self) -> dict[EventKind, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
 
-from db.errors import CopyFailed, LeasesRunning, NotEmpty
+from db.errors import LeasesRunning, LedgerError
 from db.store.database import Database
 from db.store.dialects import advance_ids
 from db.store.models import Attempt, Base, Campaign, Ledger
@@ -36,11 +36,8 @@ def copy(source: str, target: str) -> list[CopiedTable]:
 
     Both are file names or database URLs; ids and times are kept.  Returns the tables.
 
-    Raises:
-        LeasesRunning: workers hold leases of the source.
-        NotEmpty: the target has campaigns.
-        CopyFailed: a copied table differs from its original; the target stays empty.
-        LedgerError: one of them cannot be opened.
+    Raises LeasesRunning when workers hold leases of the source, and another LedgerError when one of them cannot be
+    opened, when the target has campaigns, or when a copied table differs from its original: then it stays empty.
     """
     with (
         Database(source) as source_database,
@@ -50,7 +47,7 @@ def copy(source: str, target: str) -> list[CopiedTable]:
         _require_quiet(reading, source_database.where)
         with target_database.writing() as writing:
             if writing.scalar(select(func.count()).select_from(Campaign)):
-                raise NotEmpty(
+                raise LedgerError(
                     f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
                 )
             # The copy is the same ledger: what workers still hold for it finds its way there.
@@ -76,7 +73,7 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> Copie
         advance_ids(writing, table)
     sent, arrived = _summary(reading, table), _summary(writing, table)
     if sent != arrived:
-        raise CopyFailed(
+        raise LedgerError(
             f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, and the checksums differ: "
             "nothing was kept; check both databases and copy again"
         )

@@ -20,16 +20,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
-from db.errors import (
-    ConnectionLost,
-    LedgerBusy,
-    LedgerError,
-    LedgerFull,
-    LedgerReadOnly,
-    LedgerUnreachable,
-    NotALedger,
-    TransactionUndone,
-)
+from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
 from db.store import dialects
 from db.store.dialects import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
@@ -82,22 +73,28 @@ class Database:
     Attributes:
         where: the file name or database URL as it was given, without a password: fit to be shown.
         engine: the SQLAlchemy engine.
+        now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
+            times in the ledger are by the clock of the database (:class:`db.store.dialects.Now`).
+        copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
     """
 
-    def __init__(self, where: str, create: bool = False, upgrade: bool = False) -> None:
+    def __init__(
+        self, where: str, create: bool = False, upgrade: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
         """Open ``where``, a file name or database URL.
 
         Args:
             create: whether an empty or absent database becomes a new ledger.
             upgrade: whether a ledger of an earlier version is brought to this version's schema.
+            now: see the attribute.
         """
-        self.where = without_password(where)
+        self.where, self.now = without_password(where), now
         self.engine = _engine_of(where, create)
         # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
             with _translated_errors(self.where):
-                require_schema(self.engine, self.where, create, upgrade)
+                self.copy_before_upgrade = require_schema(self.engine, self.where, create, upgrade)
             self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()
@@ -130,7 +127,7 @@ class Database:
                 yield connection
 
     def _require_place(self) -> None:
-        """Raises LedgerMoved when what is committed would not be where it is looked for."""
+        """Raises LedgerUnusable when what is committed would not be where it is looked for."""
         if self._place is not None:
             self._place.require()
 
@@ -158,9 +155,9 @@ def _engine_of(where: str, create: bool) -> Engine:
     try:
         return dialects.new_engine(url, archive)
     except ModuleNotFoundError as error:
-        raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+        raise LedgerUnusable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
     except (TypeError, ValueError) as error:
-        raise LedgerUnreachable(
+        raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
         ) from error
 
@@ -168,13 +165,13 @@ def _engine_of(where: str, create: bool) -> Engine:
 def _require_room(file: Path, create: bool) -> None:
     """Raises an error unless a ledger can be in this file, or can be made there."""
     if file.exists() and not file.is_file():
-        raise NotALedger(f"{file} is no file: choose another one with --ledger")
+        raise LedgerUnusable(f"{file} is no file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
     if not create and not file.exists():
-        raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
+        raise LedgerUnusable(f"there is no ledger {file}; `langford run` creates one")
     if not file.parent.is_dir():
-        raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
+        raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
 
 
 def _place_of(url: URL) -> Place | None:
@@ -193,7 +190,7 @@ def _is_archive(file: Path) -> bool:
 
 
 def _url_of(where: str) -> URL:
-    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnreachable."""
+    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnusable."""
     if "://" not in where and where not in NO_FILE:
         # Not parsed: the name may have a "?" or a "%".
         return URL.create("sqlite", database=where)
@@ -205,18 +202,18 @@ def _url_of(where: str) -> URL:
         if url.get_backend_name() == "sqlite" and is_file:
             _require_options(where)
             return url.set(drivername="sqlite")
-    raise LedgerUnreachable(
+    raise LedgerUnusable(
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"
     )
 
 
 def _require_options(where: str) -> None:
-    """Raises LedgerUnreachable for options of a SQLite URL, some of which make it something else than a file."""
+    """Raises LedgerUnusable for options of a SQLite URL, some of which make it something else than a file."""
     # Not those of the parsed URL, which leaves out what has no value: the rest of a file name with a "?".
     given = {name for name, _ in parse_qsl(where.partition("?")[2], keep_blank_values=True)}
     if given - SQLITE_OPTIONS:
-        raise LedgerUnreachable(
+        raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
             f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
         )
@@ -236,12 +233,12 @@ def _translated_errors(where: str) -> Iterator[None]:
 
 def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
-        return LedgerFull(
+        return LedgerUnusable(
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
             "make room and run the same command again"
         )
     if "not a database" in reason or "malformed" in reason:
-        return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
+        return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""
     if state in READ_ONLY or "readonly database" in reason:
         return LedgerReadOnly(
@@ -263,7 +260,7 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     # What the driver refuses before there is a statement, or a connection, is an option of the address.
     is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
     if isinstance(error, OperationalError) or is_option:
-        return LedgerUnreachable(
+        return LedgerUnusable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
         )
     return error

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import insert
 
 from db.files.exports import origin
-from db.records import AttemptRecord, CampaignRecord, Computation, Delivery, Receipt
+from db.records import AttemptRecord, Computation, Delivery, Receipt
 from db.states import EventKind, Outcome
 from db.store.dialects import Now
 from db.store.models import Attempt
-from db.trust import witnesses
-from db.work import completions, computations, nonces, queries, transitions, turns
+from db.store.transaction import Transaction
+from db.trust import draw, witnesses
+from db.work import computations, nonces, queries, results, transitions, turns
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -78,8 +79,7 @@ class Judged:
 
 
 def accept(
-    connection: Connection,
-    campaign: CampaignRecord,
+    transaction: Transaction,
     plan: Plan,
     deliveries: Sequence[Delivery],
     one_at_a_time: bool = False,
@@ -91,43 +91,42 @@ def accept(
 
     Raises Overtaken, unless ``one_at_a_time``: the transaction is to be undone.
     """
-    campaign_id = campaign.campaign_id
     attempt_ids = [delivery.attempt for delivery in deliveries]
-    attempts = queries.attempts(connection, campaign_id, attempt_ids)
+    attempts = results.attempts(transaction, attempt_ids)
     if one_at_a_time or any(attempt.accepted for attempt in attempts.values()):
         # Votes will be counted.
-        turns.one_at_a_time(connection)
-        attempts, one_at_a_time = queries.attempts(connection, campaign_id, attempt_ids), True
+        turns.one_at_a_time(transaction)
+        attempts, one_at_a_time = results.attempts(transaction, attempt_ids), True
     judged = [_judged(plan, delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
     genuine = [row.delivery for row in judged if row.attempt is not None]
-    lots = witnesses.lots(connection, campaign_id, genuine, attempts)
+    lots = draw.lots(transaction, genuine, attempts)
 
     first: dict[int, Judged] = {}
     for row in judged:
         if row.may_be_first:
             first.setdefault(row.index, row)
     candidates = [row.delivery for row in first.values()]
-    inserted = transitions.insert_results(connection, campaign_id, candidates, attempts, lots)
+    inserted = results.insert(transaction, candidates, attempts, lots)
     if len(inserted) < len(first):
         if not one_at_a_time:
             raise Overtaken
         # Another transaction was faster: its results are accepted, ours confirm or contradict them.
-        attempts = queries.attempts(connection, campaign_id, attempt_ids)
+        attempts = results.attempts(transaction, attempt_ids)
         first = {index: row for index, row in first.items() if index in inserted}
     accepted = {attempt.index: attempt.accepted for attempt in attempts.values() if attempt.accepted}
     accepted |= {index: (row.value, row.delivery.attempt) for index, row in first.items()}
 
-    testified = witnesses.testimonies(connection, attempt_ids) if one_at_a_time else {}
+    testified = witnesses.testimonies(transaction, attempt_ids) if one_at_a_time else {}
     receipts = [row.receipt(accepted) for row in judged]
-    further = _record(connection, campaign_id, judged, receipts, accepted, testified)
-    completions.complete(connection, campaign_id, [row.delivery for row in first.values()], attempts)
+    further = _record(transaction, judged, receipts, accepted, testified)
+    results.complete(transaction, [row.delivery for row in first.values()], attempts)
     if further and not one_at_a_time:
         raise Overtaken
     if further:
         superseded = [delivery.attempt for delivery in further]
-        completions.note_began(connection, further, attempts)
-        transitions.end(connection, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
-        witnesses.testify(connection, campaign_id, further, lots)
+        results.note_began(transaction, further, attempts)
+        transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
+        witnesses.testify(transaction, further, lots)
     return receipts
 
 
@@ -144,8 +143,7 @@ def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Ju
 
 
 def _record(
-    connection: Connection,
-    campaign_id: int,
+    transaction: Transaction,
     judged: Sequence[Judged],
     receipts: Sequence[Receipt],
     accepted: Mapping[int, tuple[str, int]],
@@ -163,8 +161,8 @@ def _record(
     for row, receipt in zip(judged, receipts, strict=True):
         attempt_id = row.delivery.attempt
         if row.fault is not None:
-            transitions.fail(connection, campaign_id, attempt_id, row.index, row.fault)
-            transitions.record(connection, campaign_id, EventKind.REFUSED, row.index, attempt_id, row.fault)
+            transitions.fail(transaction, attempt_id, row.index, row.fault)
+            transitions.record(transaction, EventKind.REFUSED, row.index, attempt_id, row.fault)
         elif receipt.event in (EventKind.CONFIRMED, EventKind.CONFLICT):
             said = testified.setdefault(attempt_id, set())
             accepted_value, accepted_id = accepted[row.index]
@@ -172,27 +170,24 @@ def _record(
                 said.add(accepted_value)
             if row.value not in said and len(said) < MOST_VALUES:
                 said.add(row.value)
-                transitions.record(connection, campaign_id, receipt.event, row.index, attempt_id, receipt.detail)
+                transitions.record(transaction, receipt.event, row.index, attempt_id, receipt.detail)
                 further.append(row.delivery)
     forged = [row.delivery.attempt for row in judged if row.attempt is None]
     if forged:
         # One event for all of them: a stranger must not fill the ledger.
         detail = f"{len(forged)} results without the nonce of their attempt (first: attempt {forged[0]})"
-        transitions.record(connection, campaign_id, EventKind.REFUSED, None, None, detail)
+        transitions.record(transaction, EventKind.REFUSED, None, None, detail)
     return further
 
 
-def unknown(
-    connection: Connection, campaign: CampaignRecord, evaluations: Sequence[Evaluation]
-) -> list[Evaluation]:
+def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """Those exported results that the campaign neither took nor exported before."""
-    known = queries.origins(connection, campaign.campaign_id)
+    known = queries.origins(transaction)
     return [evaluation for evaluation in evaluations if (evaluation.result.index, origin(evaluation)) not in known]
 
 
 def take(
-    connection: Connection,
-    campaign: CampaignRecord,
+    transaction: Transaction,
     plan: Plan,
     worker_id: str,
     new: Sequence[Evaluation],
@@ -212,7 +207,7 @@ def take(
     nonce = nonces.fresh()
     rows = [
         {
-            "campaign_id": campaign.campaign_id,
+            "campaign_id": transaction.campaign_id,
             "task_index": evaluation.result.index,
             "worker_id": worker_id,
             "nonce": nonces.digest(nonce),
@@ -220,13 +215,13 @@ def take(
         }
         for evaluation, note in zip(new, notes, strict=True)
     ]
-    turns.one_at_a_time(connection)
+    turns.one_at_a_time(transaction)
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
-    attempt_ids = connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
+    attempt_ids = transaction.connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
     deliveries = [
         Delivery(attempt_id, nonce, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
-    receipts = accept(connection, campaign, plan, deliveries, one_at_a_time=True)
+    receipts = accept(transaction, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]
-    computations.keep(connection, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
+    computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
     return receipts

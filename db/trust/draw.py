@@ -8,7 +8,16 @@ beforehand where a lie would not be noticed.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from db.records import AttemptRecord, Delivery
+from db.states import VoterKind
+from db.store.dialects import among
+from db.store.models import Campaign, Voter
+from db.store.transaction import CAMPAIGN, Transaction
 
 FEWEST_VALID = 10
 """All results of a voter are drawn until so many were confirmed; then the share falls as 1 / confirmed."""
@@ -42,3 +51,31 @@ class Lottery:
         if self.share and (valid < FEWEST_VALID or lot * valid < 1):
             return DRAWN
         return lot
+
+
+# No record has the secret, and no view shows it: a role that only reads may not see it.
+_SECRET = select(Campaign.secret).where(Campaign.id == CAMPAIGN)
+_VOTERS = select(Voter.id, Voter.kind, Voter.valid).where(among(Voter.id, "voters"))
+
+
+def lots(
+    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> dict[int, float]:
+    """The lots of results that arrive, by number of their attempt.
+
+    The record of an import are the results before this one in its file: its first ones are always drawn.
+    """
+    if not deliveries:
+        return {}
+    lottery = Lottery(attempts[deliveries[0].attempt].share, transaction.scalar(_SECRET))
+    if not lottery.share:
+        return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
+    voter_ids = {attempts[delivery.attempt].voter_id for delivery in deliveries}
+    rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voter_ids)})
+    voters = {row.id: row for row in rows}
+    by_attempt = {}
+    for number, delivery in enumerate(deliveries):
+        voter = voters[attempts[delivery.attempt].voter_id]
+        valid = number if voter.kind == VoterKind.IMPORT else voter.valid
+        by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, valid)
+    return by_attempt

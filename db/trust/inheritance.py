@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import Connection, update
+from sqlalchemy import update
 
 from db.files.promise import Promise, in_words
 from db.records import CampaignRecord
 from db.store.dialects import among
 from db.store.models import Result
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.work import turns
-from db.work.transitions import CAMPAIGN
 
 _DRAW = (
     update(Result)
@@ -26,18 +26,18 @@ _DRAW = (
 )
 
 
-def promised(connection: Connection, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
+def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
     """Let a campaign promise what a file promises, before the file's results are taken; returns the campaign."""
     if promise is None or promise.share <= campaign.recheck_share:
         return campaign
-    turns.raise_recheck_share(connection, campaign.campaign_id, promise.share)
+    turns.raise_recheck_share(transaction, promise.share)
     return replace(campaign, recheck_share=promise.share)
 
 
-def draw(connection: Connection, campaign: CampaignRecord, promise: Promise | None) -> None:
+def draw(transaction: Transaction, promise: Promise | None) -> None:
     """Draw what a file says is drawn, after its results were taken: those that the ledger had before too."""
     if promise is not None and promise.drawn:
-        connection.execute(_DRAW, {"campaign": campaign.campaign_id, "tasks": sorted(promise.drawn)})
+        transaction.execute(_DRAW, tasks=sorted(promise.drawn))
 
 
 def stated(promise: Promise | None) -> str:

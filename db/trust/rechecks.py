@@ -6,7 +6,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Row,
     Select,
@@ -24,10 +23,10 @@ from db.records import Lease
 from db.states import Outcome, VoterKind
 from db.store.dialects import among
 from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import voters, waiting
 from db.trust.waiting import SHARE
 from db.work import nonces, queries, transitions
-from db.work.transitions import CAMPAIGN
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -140,7 +139,7 @@ _START = transitions.starting(
 
 
 def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float, token: str
+    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str
 ) -> list[Lease]:
     """Lease up to ``count`` rechecks to a worker that votes independently of those who have voted.
 
@@ -150,8 +149,7 @@ def claim(
     Args:
         token: digest of the token that the worker shows; "" when it opens the ledger itself.
     """
-    parameters = {"campaign": campaign_id, "worker": worker_id}
-    claimant = connection.execute(_CLAIMANT, parameters).one_or_none()
+    claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
     voters.require_token(claimant.token, token)
@@ -162,21 +160,19 @@ def claim(
         )
     if not (claimant.share or claimant.doubts or claimant.distrust):
         return []
-    tasks = _rechecks(connection, campaign_id, worker_id, claimant, count)
+    tasks = _rechecks(transaction, worker_id, claimant, count)
     if not tasks:
         return []
-    granted: dict[str, object] = {**parameters, "nonce": nonces.digest(nonce), "seconds": seconds, "tasks": tasks}
-    attempts = transitions.grant(connection, _START, granted)
-    work = queries.work(connection, campaign_id, attempts)
+    attempts = transitions.grant(
+        transaction, _START, worker=worker_id, nonce=nonces.digest(nonce), seconds=seconds, tasks=tasks
+    )
+    work = queries.work(transaction, attempts)
     return [Lease(attempts[index], nonce, index, work[index]) for index in tasks if index in attempts]
 
 
-def _rechecks(
-    connection: Connection, campaign_id: int, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int
-) -> list[int]:
+def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:
     """Up to ``count`` tasks whose results wait, and that a worker may evaluate again."""
     known = {
-        "campaign": campaign_id,
         "worker": worker_id,
         "host": claimant.host,
         "token": claimant.token,
@@ -185,12 +181,12 @@ def _rechecks(
     tasks: dict[int, None] = {}
     if claimant.doubts or claimant.distrust:
         for urgent in _URGENT:
-            rows = connection.execute(urgent, {**known, "count": count})
+            rows = transaction.execute(urgent, **known, count=count)
             tasks |= dict.fromkeys(row.task_index for row in rows)
     if claimant.share and len(tasks) < count:
         own = {"device": claimant.device_kind, "kernels": claimant.kernels}
-        for voter_id in connection.scalars(_DRAWN_OF, {**known, **own}).all():
-            rows = connection.execute(_DRAWN, {**known, "voter": voter_id, "count": count - len(tasks)})
+        for voter_id in transaction.scalars(_DRAWN_OF, **known, **own).all():
+            rows = transaction.execute(_DRAWN, **known, voter=voter_id, count=count - len(tasks))
             tasks |= dict.fromkeys(row.task_index for row in rows)
             if len(tasks) >= count:
                 break

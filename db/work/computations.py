@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from db.records import Computation, Equipment, Machine
 from db.states import Ending, VoterKind
+from db.store.dialects import Now
 from db.store.models import Attempt, Result, Voter, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 
 IMPORTED = "imported"
 """Name of the process of workers that are known from exports."""
@@ -34,7 +35,7 @@ _TOLD = (
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
     # What was imported without times, or judged by the operator, has none.
-    .where(Result.campaign_id == bindparam("campaign"), (Voter.kind == VoterKind.WORKER) | _IMPORTED)
+    .where(Result.campaign_id == CAMPAIGN, (Voter.kind == VoterKind.WORKER) | _IMPORTED)
     .order_by(Result.task_index)
 )
 _KEEP = (
@@ -46,13 +47,11 @@ _KEEP = (
 )
 
 
-def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
+def told(transaction: Transaction) -> dict[int, Computation]:
     """How the accepted results of a campaign came to be, by task; those of which nothing is known are left out."""
     machines: dict[str, Machine] = {}
     computations: dict[int, Computation] = {}
-    for index, granted, began, ended, worker_id, host, kind, *equipment in connection.execute(
-        _TOLD, {"campaign": campaign_id}
-    ):
+    for index, granted, began, ended, worker_id, host, kind, *equipment in transaction.execute(_TOLD):
         machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
         if ended is not None:
             # The clock may have gone back meanwhile, and a late result began after the end of its lease.
@@ -63,7 +62,7 @@ def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
 
 
 def keep(
-    connection: Connection,
+    transaction: Transaction,
     worker_id: str,
     attempts: Sequence[tuple[int, int]],
     computations: Mapping[int, Computation],
@@ -75,7 +74,7 @@ def keep(
         attempts: (attempt, task) of the results that were taken.
         computations: by task.
     """
-    now = time.time()
+    now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []
     workers: dict[Machine, str] = {}
     times: dict[Machine, list[float]] = {}
@@ -95,11 +94,13 @@ def keep(
             }
         )
     if rows:
-        voter_id = connection.execute(select(Worker.voter_id).where(Worker.id == worker_id)).scalar_one()
-        connection.execute(
+        voter_id = transaction.connection.execute(
+            select(Worker.voter_id).where(Worker.id == worker_id)
+        ).scalar_one()
+        transaction.connection.execute(
             insert(Worker), [_row(machine, workers[machine], voter_id, times[machine]) for machine in workers]
         )
-        connection.execute(_KEEP, rows)
+        transaction.connection.execute(_KEEP, rows)
 
 
 def _row(machine: Machine, worker_id: str, voter_id: int | None, times: Sequence[float]) -> dict[str, object]:

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.files.fields import LONGEST_SECONDS
+from db.files.messages import LONGEST_SECONDS
 from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.dialects import Now, among
 from db.store.models import Attempt, Result, Task, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.work import nonces, queries, transitions
-from db.work.transitions import CAMPAIGN, SECONDS
+from db.work.transitions import SECONDS
 
 CLOCK_STEP_SECONDS = 1.0
 """How far clocks may step back without notice."""
@@ -63,10 +64,9 @@ _LEASE = (
 )
 
 
-def _granting(campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
+def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
     """The parameters of a statement that starts attempts."""
     return {
-        "campaign": campaign_id,
         "worker": worker_id,
         "nonce": nonces.digest(nonce),
         "count": count,
@@ -74,19 +74,17 @@ def _granting(campaign_id: int, worker_id: str, nonce: str, count: int, seconds:
     }
 
 
-def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
+def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first; one that ended a process of this host comes last, alone."""
     if not count:
         return []
-    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
-    attempts = transitions.grant(connection, _START_READY, parameters)
+    parameters = _granting(worker_id, nonce, count, seconds)
+    attempts = transitions.grant(transaction, _START_READY, **parameters)
     if not attempts:
-        attempts = transitions.grant(connection, _START_AGAIN, {**parameters, "count": 1})
+        attempts = transitions.grant(transaction, _START_AGAIN, **{**parameters, "count": 1})
     if not attempts:
         return []
-    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts}).all()
+    leased = transaction.execute(_LEASE, tasks=attempts).all()
     leases = [Lease(attempts[index], nonce, index, work) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
@@ -114,9 +112,7 @@ _COPIED = (
 )
 
 
-def copy(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
+def copy(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` tasks that other workers hold, those held longest first.
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
@@ -124,12 +120,12 @@ def copy(
     """
     if count <= 0:
         return []
-    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
-    attempts = transitions.grant(connection, _START_COPIES, parameters)
+    parameters = _granting(worker_id, nonce, count, seconds)
+    attempts = transitions.grant(transaction, _START_COPIES, **parameters)
     if not attempts:
         return []
-    connection.execute(_COPIED, {"campaign": campaign_id, "tasks": attempts})
-    work = queries.work(connection, campaign_id, attempts)
+    transaction.execute(_COPIED, tasks=attempts)
+    work = queries.work(transaction, attempts)
     return [Lease(attempt, nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
@@ -139,16 +135,16 @@ _RENEWED = select(Attempt.id).where(*_RUNNING)
 _NOTE_STEPS = update(Attempt).where(Attempt.id == bindparam("attempt")).values(steps=bindparam("made"))
 
 
-def renew(connection: Connection, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
+def renew(transaction: Transaction, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
     """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run.
 
     ``steps``: how far the evaluation of some of them is, by attempt.
     """
-    connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
-    running = set(connection.scalars(_RENEWED, {"attempts": attempts}))
+    transaction.connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
+    running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:
-        connection.execute(_NOTE_STEPS, notes)
+        transaction.connection.execute(_NOTE_STEPS, notes)
     return running
 
 
@@ -180,8 +176,8 @@ _LAST_RESULTS = (
 )
 
 
-def pace(connection: Connection, campaign_id: int, device_kind: str) -> float | None:
+def pace(transaction: Transaction, device_kind: str) -> float | None:
     """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
-    rows = connection.execute(_LAST_RESULTS).all()
-    ours = [row for row in rows if (row.campaign_id, row.device_kind) == (campaign_id, device_kind)]
+    rows = transaction.connection.execute(_LAST_RESULTS).all()
+    ours = [row for row in rows if (row.campaign_id, row.device_kind) == (transaction.campaign_id, device_kind)]
     return max((row.seconds / row.work for row in ours), default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection, String, bindparam, null, select, update
 
@@ -31,7 +31,9 @@ _LOST = (
 class Presence:
     """Notes in the ledger that workers were seen, each at most every 30 seconds; threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """``now``: a monotonic clock, in seconds."""
+        self._now = now
         self._due: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -42,7 +44,7 @@ class Presence:
 
     def note(self, connection: Connection, workers: Collection[str]) -> None:
         """Note that these workers ask for something now.  Other workers do not wait for that."""
-        now = time.monotonic()
+        now = self._now()
         with self._lock:
             due = sorted(worker for worker in workers if self._due.get(worker, now) <= now)
             if len(self._due) >= MOST_REMEMBERED:

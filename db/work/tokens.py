@@ -15,13 +15,12 @@ from db.records import Right, TokenRecord
 from db.states import Role
 from db.store.dialects import Now, among_texts
 from db.store.models import Campaign, Token
+from db.store.transaction import CAMPAIGN, Transaction
 
 LONGEST_LABEL = 100
 
 
-def new_token(
-    connection: Connection, campaign_id: int, role: Role, seconds: float | None = None, label: str = ""
-) -> str:
+def new_token(transaction: Transaction, role: Role, seconds: float | None = None, label: str = "") -> str:
     """Make a fresh token for a campaign; returns it.
 
     Args:
@@ -29,33 +28,38 @@ def new_token(
         label: what it is for, at most LONGEST_LABEL characters.
     """
     token = secrets.token_urlsafe(32)
-    row = {"campaign_id": campaign_id, "role": role, "digest": digest(token), "label": label[:LONGEST_LABEL]}
+    row = {
+        "campaign_id": transaction.campaign_id,
+        "role": role,
+        "digest": digest(token),
+        "label": label[:LONGEST_LABEL],
+    }
     expires = None if seconds is None else Now() + seconds
-    connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
+    transaction.connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
     return token
 
 
-def revoke_token(connection: Connection, campaign_id: int, token_id: int) -> bool:
+def revoke_token(transaction: Transaction, token_id: int) -> bool:
     """Delete one token of a campaign; returns whether there was one of this number."""
-    chosen = Token.campaign_id == campaign_id, Token.id == token_id
-    return connection.execute(delete(Token).where(*chosen)).rowcount > 0
+    chosen = Token.campaign_id == CAMPAIGN, Token.id == token_id
+    return transaction.execute(delete(Token).where(*chosen)).rowcount > 0
 
 
-def revoke(connection: Connection, campaign_id: int, token: str) -> None:
+def revoke(transaction: Transaction, token: str) -> None:
     """Delete a token of a campaign by the token itself."""
-    chosen = Token.campaign_id == campaign_id, Token.digest == digest(token)
-    connection.execute(delete(Token).where(*chosen))
+    chosen = Token.campaign_id == CAMPAIGN, Token.digest == digest(token)
+    transaction.execute(delete(Token).where(*chosen))
 
 
-def revoke_tokens(connection: Connection, campaign_id: int) -> int:
+def revoke_tokens(transaction: Transaction) -> int:
     """Delete all tokens of a campaign; returns how many there were."""
-    return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
+    return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN)).rowcount
 
 
-def listed(connection: Connection, campaign_id: int) -> list[TokenRecord]:
+def listed(transaction: Transaction) -> list[TokenRecord]:
     """The tokens of a campaign, oldest first, those that have expired among them."""
     columns = Token.id, Token.role, Token.label, Token.created, Token.expires
-    rows = connection.execute(select(*columns).where(Token.campaign_id == campaign_id).order_by(Token.id))
+    rows = transaction.execute(select(*columns).where(Token.campaign_id == CAMPAIGN).order_by(Token.id))
     return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
 
 

@@ -80,7 +80,7 @@ def prepare(seconds: float | None = None) -> None:
     """
     set_values(QUICK)
     tasks.IDLE_SECONDS = 0.5
-    Backoff.__init__.__defaults__ = 0.1, 1.0
+    Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
         assert Run.__init__.__defaults__ is not None
         Run.__init__.__defaults__ = tuple(

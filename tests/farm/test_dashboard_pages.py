@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import threading
@@ -78,7 +79,7 @@ class Site:
         name = request.path_params["name"]
         assert await self.access.role(request, name, self.access.tokens(request))
         return await self.streams.answer(
-            name, lambda: self._status(name), Listener("", "", allowed), self.documents.version
+            name, lambda: json.dumps(self._status(name)).encode(), Listener("", "", allowed), self.documents.version
         )
 
     def close(self) -> None:

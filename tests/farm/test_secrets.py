@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from db import Database, Ledger
-from db.errors import BadName, LedgerUnreachable, NoSuchCampaign
+from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.farm.worker.client import ClearText, RemoteCampaign
+from jobs.farm.errors import NotUsable
+from jobs.farm.worker.client import RemoteCampaign
 from jobs.run.identity import is_dead
 from langford.cli.output.terminal import plain
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
@@ -267,7 +268,7 @@ def test_a_token_does_not_travel_in_clear_text(
     for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
         RemoteCampaign(url, "t").close()
     RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
-    with pytest.raises(ClearText):
+    with pytest.raises(NotUsable, match="without encryption"):
         RemoteCampaign(f"http://farm/{NAME}", "t")
     with Server(tmp_path, NAME) as server:
         options = ["--server", server.url, "--token-file", "t", "--insecure"]
@@ -308,5 +309,5 @@ def test_a_process_with_an_odd_name_is_not_known_to_be_dead(process: str) -> Non
 
 
 def test_an_address_with_an_at_in_its_password_is_refused() -> None:
-    with pytest.raises(LedgerUnreachable, match="%40"):
+    with pytest.raises(LedgerUnusable, match="%40"):
         Ledger("postgresql://ada:a@b@host/records")

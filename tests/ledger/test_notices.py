@@ -153,9 +153,9 @@ def test_an_event_of_a_transaction_that_takes_long_is_not_missed(tmp_path: Path)
         assert reader.new() == []
 
 
-def test_the_reader_forgets_what_is_long_over(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_forgets_what_is_long_over(campaign: Campaign) -> None:
     clock = [1_000.0]
-    monkeypatch.setattr("db.look.events.time.monotonic", lambda: clock[0])
+    campaign.database.now = lambda: clock[0]
     reader = EventReader(campaign.database, campaign.campaign_id, [EventKind.CONFLICT])
     seen = 0
     for _ in range(10):

@@ -68,11 +68,10 @@ def test_whoever_leases_or_renews_is_seen(ledger: Ledger, campaign: Campaign) ->
     assert is_fresh(ledger, "b")
 
 
-def test_a_server_notes_each_worker_every_30_seconds(
-    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_notes_each_worker_every_30_seconds(ledger: Ledger, campaign: Campaign) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
+    ledger.database.now = lambda: now
+    campaign = ledger.campaign(NAME)
     leases = campaign.lease("a", 1, HOUR)
     forget(ledger)
     now += NOTE_SECONDS - 1
@@ -90,9 +89,8 @@ def test_the_memory_of_who_was_seen_is_bounded(
     ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
     monkeypatch.setattr("db.work.presence.MOST_REMEMBERED", 3)
-    presence = Presence()
+    presence = Presence(lambda: now)
     with ledger.database.writing() as connection:
         for number in range(20):
             now += NOTE_SECONDS / 2

@@ -24,11 +24,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.files.fields import LONGEST_SECONDS, SHORTEST_SECONDS
+from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival
 from db.states import Outcome, TaskState
 from db.store.models import Attempt, Result, Task, Voter, Worker
-from db.work.transitions import CAMPAIGN
+from db.store.transaction import CAMPAIGN, Transaction
 
 SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
@@ -98,9 +98,9 @@ _WORKERS = (
 )
 
 
-def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
+def workers(transaction: Transaction) -> list[Row[Any]]:
     """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
-    return list(connection.execute(_WORKERS, {"campaign": campaign_id}).all())
+    return list(transaction.execute(_WORKERS).all())
 
 
 # Not by the campaign: SQLite would read all its attempts.
@@ -120,7 +120,7 @@ _RUNNING = (
 )
 
 
-def running(connection: Connection, campaign_id: int) -> list[Running]:
+def running(transaction: Transaction) -> list[Running]:
     """The running attempts of a campaign."""
     return [
         Running(
@@ -132,8 +132,8 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
             row.steps is not None,
             row.seconds or 0.0,
         )
-        for row in connection.execute(_RUNNING).all()
-        if row.campaign_id == campaign_id
+        for row in transaction.connection.execute(_RUNNING).all()
+        if row.campaign_id == transaction.campaign_id
     ]
 
 
@@ -158,10 +158,12 @@ _ARRIVALS = (
 )
 
 
-def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
+def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
-    rows = connection.execute(_ARRIVALS, {"since": since}).all()
-    return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
+    rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
+    return [
+        Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == transaction.campaign_id
+    ]
 
 
 # Of each worker by itself: joined to all attempts, Postgres would read them all.
@@ -195,9 +197,9 @@ _PACES = (
 )
 
 
-def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
+def paces(transaction: Transaction, since: float) -> dict[str, float]:
     """Work per second of computing of the last results of each worker that was seen after a time."""
-    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
+    rows = transaction.execute(_PACES, since=since)
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-
 from db.look import progress
 from db.records import CampaignRecord
+from db.store.transaction import Transaction
 from db.trust import merging
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
@@ -24,7 +23,7 @@ class MergedCount:
         self._known: tuple[float, int | None] | None = None
 
     def get(
-        self, connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
+        self, transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
     ) -> tuple[int | None, bool | None]:
         """(count, whether it is the published one) of a campaign that is done.
 
@@ -35,17 +34,17 @@ class MergedCount:
             last: when its last attempt ended.
         """
         if self._known is None or self._known[0] != last:
-            self._known = last, _merged(connection, campaign, plan)
+            self._known = last, _merged(transaction, campaign, plan)
         count = self._known[1]
         known = published(campaign.key.problem)
         return count, None if count is None or known is None else count == known
 
 
-def _merged(connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
+def _merged(transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
     if campaign.tasks > MOST_TASKS:
         return None
     try:
-        merging.require_trust(connection, campaign)
-        return merge(plan(), progress.results(connection, campaign.campaign_id)).published
+        merging.require_trust(transaction, campaign)
+        return merge(plan(), progress.results(transaction)).published
     except LangfordError:
         return None

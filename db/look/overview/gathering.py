@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
@@ -28,9 +28,9 @@ from db.records import CampaignRecord, Standing
 from db.states import Outcome, TaskState, VoterKind
 from db.store.dialects import Now
 from db.store.models import Campaign, Event
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries
-from db.work.transitions import CAMPAIGN
 from langford.methods import METHODS, Plan
 
 EVENTS = 50
@@ -42,7 +42,7 @@ _NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
 
 
 def overview(
-    connection: Connection,
+    transaction: Transaction,
     campaign: CampaignRecord,
     folders: Mapping[str, Path],
     plan: Callable[[], Plan],
@@ -59,17 +59,16 @@ def overview(
         merged: its count, when all is done.
         with_timeline: whether the timeline is looked up; else it is empty.
     """
-    campaign_id = campaign.campaign_id
-    known = connection.execute(_NOW, {"campaign": campaign_id}).one()
+    known = transaction.execute(_NOW).one()
     now, campaign = known.now, replace(campaign, name=known.name)
-    standing = progress.standing(connection, campaign)
-    everybody = attendance.workers(connection, campaign_id)
+    standing = progress.standing(transaction, campaign)
+    everybody = attendance.workers(transaction)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
-    running = attendance.running(connection, campaign_id)
-    not_done = attendance.not_done(connection, {row.id for row in everybody})
-    conflicts = waiting.in_conflict(connection, campaign_id)
-    rechecks = waiting.tasks(connection, campaign_id) if standing.rechecks else []
-    tasks, work = _parts(connection, campaign, standing, rechecks)
+    running = attendance.running(transaction)
+    not_done = attendance.not_done(transaction.connection, {row.id for row in everybody})
+    conflicts = waiting.in_conflict(transaction)
+    rechecks = waiting.tasks(transaction) if standing.rechecks else []
+    tasks, work = _parts(transaction, campaign, standing, rechecks)
     is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
 
     held = Counter(attempt.worker for attempt in running)
@@ -82,10 +81,10 @@ def overview(
     if present and not is_finished:
         since = min(row.started for row in present)
         seconds, arrived = figures.arrivals_of_late(
-            now, since, lambda after: attendance.arrivals(connection, campaign_id, after)
+            now, since, lambda after: attendance.arrivals(transaction, after)
         )
     pace = figures.pace_of(now, seconds, arrived)
-    paces = attendance.paces(connection, campaign_id, now - worker_views.GONE_SECONDS) if present else {}
+    paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
     eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
     shown = worker_views.views(workers, presence, held, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
@@ -93,16 +92,17 @@ def overview(
     until = last if is_finished else now
     done_work = work.done * campaign.work
     average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
-    checked = rechecking.checked(connection, campaign, conflicts)
+    checked = rechecking.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
     without_voter = rechecking.without_voter(
-        connection,
-        campaign_id,
+        transaction,
         [task for task in rechecks if task not in rechecked_now],
         {row.voter_id for row in present if row.voter_id is not None},
     )
-    count, agrees = merged.get(connection, campaign, plan, last) if is_finished else (None, None)
-    occupation = timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else []
+    count, agrees = merged.get(transaction, campaign, plan, last) if is_finished else (None, None)
+    occupation = (
+        timeline.timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
+    )
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -127,7 +127,7 @@ def overview(
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
-        events=_events(connection, campaign_id),
+        events=_events(transaction),
         attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
@@ -136,10 +136,10 @@ def overview(
 
 
 def _parts(
-    connection: Connection, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
+    transaction: Transaction, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
 ) -> tuple[Parts[int], Parts[float]]:
     """Numbers of tasks, and shares of the work, by state."""
-    again = sum(queries.work(connection, campaign.campaign_id, rechecks).values()) if rechecks else 0.0
+    again = sum(queries.work(transaction, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
     done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
@@ -208,8 +208,8 @@ def _done(now: float, attempt: Running, worker: Row[Any], speed: float) -> float
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
 
 
-def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
-    rows = connection.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS), {"campaign": campaign_id})
+def _events(transaction: Transaction) -> tuple[Happened, ...]:
+    rows = transaction.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS))
     return tuple(
         Happened(
             Time(row.at), row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}"

@@ -18,9 +18,13 @@ T = TypeVar("T")
 class Shared(Generic[T]):
     """An answer of the ledger for all who ask.  Threads may share it."""
 
-    def __init__(self, ask: Callable[[], T]) -> None:
-        """``ask``: asks the ledger; it is called once at a time."""
-        self._ask = ask
+    def __init__(self, ask: Callable[[], T], now: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            ask: asks the ledger; it is called by one thread at a time.
+            now: a monotonic clock, in seconds.
+        """
+        self._ask, self._now = ask, now
         self._lock = Lock()
         self._known: T | None = None
         self._due = 0.0
@@ -31,15 +35,15 @@ class Shared(Generic[T]):
         While one thread asks the ledger, the others do not wait for it, but for the first time.
         """
         known = self._known
-        if known is not None and (time.monotonic() < self._due or not self._lock.acquire(blocking=False)):
+        if known is not None and (self._now() < self._due or not self._lock.acquire(blocking=False)):
             return known
         if known is None:
             self._lock.acquire()
         try:
-            if self._known is None or time.monotonic() >= self._due:
-                start = time.monotonic()
+            if self._known is None or self._now() >= self._due:
+                start = self._now()
                 self._known = self._ask()
-                end = time.monotonic()
+                end = self._now()
                 self._due = end + max(FRESH_SECONDS, (end - start) / SHARE)
             return self._known
         finally:

@@ -6,6 +6,6 @@ the questions.
 
 from db.look.sql.catalogue import QUESTIONS
 from db.look.sql.named import Filters, Question, ask
-from db.look.sql.read_only import Answer, BadQuery, QueryTooSlow, ask_sql
+from db.look.sql.read_only import Answer, BadQuery, ask_sql
 
-__all__ = ["QUESTIONS", "Answer", "BadQuery", "Filters", "QueryTooSlow", "Question", "ask", "ask_sql"]
+__all__ = ["QUESTIONS", "Answer", "BadQuery", "Filters", "Question", "ask", "ask_sql"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import case, column, func, select, table
 
-from db.files.fields import SHORTEST_SECONDS
+from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
 from db.store import views
 from db.store.models import Attempt, Campaign, Event, Worker

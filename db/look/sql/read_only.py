@@ -45,11 +45,7 @@ _VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolat
 
 
 class BadQuery(LedgerError):
-    """A question that the ledger does not answer: it would change something, or is no SQL."""
-
-
-class QueryTooSlow(LedgerError):
-    """A question took longer than it may."""
+    """A question that the ledger does not answer: it would change something, takes too long, or is not SQL."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
     Args:
         seconds: how long it may take, the reading of its rows included.
 
-    Raises BadQuery, QueryTooSlow, or what says that the database cannot be used.
+    Raises BadQuery, or what says that the database cannot be used.
     """
     with answering(database, seconds) as connection:
         if connection.dialect.name == "postgresql":
@@ -215,7 +211,7 @@ def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, 
     for batch in result.partitions(BATCH):
         # The limit of Postgres is for each batch.
         if time.monotonic() > deadline:
-            raise QueryTooSlow(SLOW)
+            raise BadQuery(SLOW)
         yield from map(tuple, batch)
 
 
@@ -226,5 +222,5 @@ def _translated(error: BaseException) -> LedgerError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
     state = getattr(error, "sqlstate", None)
     if state == TOO_SLOW or reason == "interrupted":
-        return QueryTooSlow(SLOW)
+        return BadQuery(SLOW)
     return BadQuery(f"the ledger does not answer this ({reason}): a question is one SELECT, and changes nothing")

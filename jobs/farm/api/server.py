@@ -208,7 +208,7 @@ class Endpoints:
     async def status(self, request: Request) -> Response:
         """The overview of a campaign, some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER)
-        return _private(await self._access.read(self._overviews.status_text, campaign.name))
+        return _private(await self._access.read(self._overviews.status, campaign.name))
 
     async def stream(self, request: Request) -> Response:
         """The overviews of a campaign as events, until the token of the request no longer opens the campaign."""

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from db import Campaign
 from db.look.overview import Overview, Presence, WorkerView, iso
 from db.records import EventRecord
@@ -158,8 +160,8 @@ def going(overview: Overview) -> None:
         "progress",
         progress(overview),
         overview.campaign,
-        tasks={name: int(number) for name, number in vars(overview.tasks).items()},
-        work=dict(vars(overview.work)),
+        tasks=asdict(overview.tasks),
+        work=asdict(overview.work),
         workers=occupied(overview),
         speed=speed.now,
         speed_unit=speed.unit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from db import Ledger
-from db.errors import NothingChosen
+from db.errors import LedgerError
 from db.look.overview import ID_LENGTH
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
@@ -107,7 +107,7 @@ def recheck(
             campaign.plan.require(index)
         questioned = campaign.question(chosen or None, worker, kernel)
     if not questioned:
-        raise NothingChosen(
+        raise LedgerError(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )

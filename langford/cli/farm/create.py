@@ -122,8 +122,8 @@ def _keep(campaign: Campaign, made: str, file: Path) -> None:
     try:
         replace_file(file, f"{made}\n".encode(), private=True)
     except BaseException:
-        with campaign.database.writing() as connection:
-            tokens.revoke(connection, campaign.campaign_id, made)
+        with campaign.writing() as transaction:
+            tokens.revoke(transaction, made)
         raise
 
 
