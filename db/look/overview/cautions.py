@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
+from langford.words import several
 
 NAMED = 8
 """Workers or tasks that a warning names at most."""
@@ -48,13 +49,13 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> It
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
-            f"{_number(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
+            f"{several(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
             f"workers of other hosts vote on them, or `langford verify {name} --waiting` decides",
         )
     if tasks.set_aside:
         yield Warned(
             WarningKind.SET_ASIDE,
-            f"{_number(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
+            f"{several(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
             f"`langford tasks {name} --state set-aside` shows them, `langford retry {name}` tries again",
         )
 
@@ -73,7 +74,7 @@ def _about_workers(
         )
     if silent := by_state[Presence.SILENT]:
         held = sum(worker.leased for worker in silent)
-        tasks_held = f", with {_number(held, 'task', 'tasks')}" if held else ""
+        tasks_held = f", with {several(held, 'task', 'tasks')}" if held else ""
         yield Warned(
             WarningKind.SILENT_WORKER,
             f"{_named(silent)} {'is' if len(silent) == 1 else 'are'} silent{tasks_held}: others get what a worker "
@@ -91,14 +92,14 @@ def _about_workers(
     if without_voter:
         yield Warned(
             WarningKind.RECHECK_WITHOUT_SECOND_WORKER,
-            f"{_number(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that "
+            f"{several(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that "
             "is here may do it: start one on another host, with another token if it uses a server "
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
     if left and not present:
         yield Warned(
             WarningKind.NO_WORKERS,
-            f"nobody works, and {_number(left, 'task is', 'tasks are')} left: start workers, `langford run` on "
+            f"nobody works, and {several(left, 'task is', 'tasks are')} left: start workers, `langford run` on "
             "this ledger or `langford work` with a server",
         )
 
@@ -117,10 +118,6 @@ def _about_disks(folders: Mapping[str, Path], tasks_left: float) -> Iterator[War
                 f"the disk of {what} has {free / 2**20:,.0f} MiB left: make room; a full disk stops all work, and "
                 "loses nothing that is committed",
             )
-
-
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _some(values: Sequence[object]) -> str:

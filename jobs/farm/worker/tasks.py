@@ -33,6 +33,7 @@ from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
 from jobs.run.sources import deadly, remark
 from langford.methods import PlanKey
+from langford.words import several
 
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it checks for signals and whether the server is back."""
@@ -291,7 +292,9 @@ class ServerTasks:
                 receipts = self._server.deliver_each(batch)
             except ServerAway as error:
                 self._sending.failed()
-                self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
+                self._is_away(
+                    f"{error}; {several(len(waiting), 'result waits', 'results wait')} in {self._outbox.folder}"
+                )
                 return
             self._sending.succeeded()
             for delivery, receipt in zip(batch, receipts, strict=True):

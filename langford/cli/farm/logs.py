@@ -13,6 +13,7 @@ from queue import Full, Queue
 from typing import Any, TextIO
 
 from langford.cli.output.terminal import plain
+from langford.words import several
 
 FORMATS = ("text", "json")
 MOST_WAITING = 10_000
@@ -94,7 +95,7 @@ class Lines(logging.Handler):
             {
                 "levelno": logging.WARNING,
                 "levelname": "WARNING",
-                "msg": f"{number} lines are left out here: they came faster than they could be written",
+                "msg": f"{several(number, 'line')} dropped here: they came faster than they could be written",
                 "event": "left_out",
                 "fields": {"number": number},
             }
