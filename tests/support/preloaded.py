@@ -36,6 +36,9 @@ from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
+from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
 from tests.support.command_line import ENVIRONMENT, write_program
@@ -95,18 +98,12 @@ class Preloaded:
         environment: Mapping[str, str],
         timeout: float,
         host: str | None = None,
-        values: Mapping[str, object] | None = None,
+        prepare: Preparation | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Like :func:`subprocess.run` of ``langford`` with arguments.
-
-        Args:
-            host: see :meth:`start`.
-            values: see :func:`set_values`.
-        """
-        prepare = values and ("tests.support.preloaded:set_values", {"values": values})
+        """Like :func:`subprocess.run` of ``langford`` with arguments; ``host``, ``prepare``: see :meth:`start`."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             command = self.start(
-                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare or None
+                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare
             )
             try:
                 code = command.wait(timeout)
@@ -352,8 +349,18 @@ def become(
     sys.exit()
 
 
-def set_values(values: Mapping[str, object]) -> None:
-    """To be called before a command begins: give constants of modules, by "module:name", other values."""
+def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
+    """Change the command that this process becomes.
+
+    Args:
+        values: other values of constants, by "module:name".
+        in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
+    """
+    if in_process:
+        assert Run.__init__.__defaults__ is not None
+        Run.__init__.__defaults__ = tuple(
+            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
+        )
     for reference, value in values.items():
         module, _, name = reference.partition(":")
         assert hasattr(import_module(module), name), reference
