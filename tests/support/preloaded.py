@@ -342,11 +342,33 @@ def become(
         pkgutil.resolve_name(prepare[0])(**prepare[1])
     sys.path[0] = cwd
     sys.argv[1:] = arguments
-    if program is None:
-        runpy.run_module("langford", run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(program, run_name="__main__")
-    sys.exit()
+    code: object = None
+    try:
+        if program is None:
+            runpy.run_module("langford", run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as ended:
+        code = ended.code
+    end(code)
+
+
+def end(code: object) -> NoReturn:
+    """End this process as the interpreter would, but leave it to the system to take the memory apart.
+
+    That takes longer than most commands: all that was ever imported would be copied from the parent for it.
+    """
+    if code is None or isinstance(code, int):
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and not thread.daemon:
+                thread.join()
+        atexit._run_exitfuncs()  # noqa: SLF001
+        with suppress(OSError):  # or else the usual end says what is wrong with the output
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]
 
 
 def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
