@@ -1,4 +1,4 @@
-"""The schema of a ledger: its version, and whether a database has it."""
+"""The schema of a ledger: its revision, and whether a database has it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from db.store import creation, dialects
 from langford.loading import load
 
 SCHEMA = "0012"
-"""Alembic revision that this version reads and writes."""
+"""The Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> None:
-    """Make sure that a database is a ledger with the schema of this version.
+    """Ensure that a database is a ledger with the schema of this version.
 
     Args:
         where: the database's name in messages.
         create: whether an empty database becomes a new ledger.
-        upgrade_earlier: whether a ledger of an earlier version is brought to this version's schema.
+        upgrade_earlier: whether a ledger of an earlier version is upgraded to this version's schema.
 
     Raises LedgerUnusable when the database is empty, belongs to another program, or has another schema.
     """
@@ -34,7 +34,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
             raise LedgerUnusable(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
         creation.create(engine, SCHEMA)
-        require_schema(engine, where)  # another process may have made one of another version
+        require_schema(engine, where)  # another process may have created one of another version
         return
     if revision not in _known_revisions():
         raise LedgerUnusable(
@@ -46,12 +46,12 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
             f"{SCHEMA} (copy it first if earlier versions should still read it)"
         )
-    # Alembic takes longer to load than most commands take, and few ledgers ever need it.
+    # Loading Alembic takes longer than most commands, and few ledgers need it.
     load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
 
 
 def _revision(engine: Engine, where: str) -> str | None:
-    """The schema of a ledger; None for an empty database."""
+    """The revision of a ledger; None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
         tables = set(inspect(connection).get_table_names())
         if not tables:
@@ -63,5 +63,5 @@ def _revision(engine: Engine, where: str) -> str | None:
 
 
 def _known_revisions() -> set[str]:
-    """All schemas that migrations lead to: the names of their files start with them."""
+    """All revisions, with which the names of the migrations' files start."""
     return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}

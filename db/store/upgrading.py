@@ -1,4 +1,4 @@
-"""Alembic on a ledger; a module by itself, because few commands need it and it takes long to load."""
+"""Upgrades of a ledger by Alembic; a separate module, because Alembic takes long to load and is rarely needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from db.store.dialects import Purpose, alone
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
-    """Bring a database to a schema in one transaction; raises LedgerUnusable.
+    """Upgrade a database to a schema in one transaction; raises LedgerUnusable.
 
     Args:
         engine: of a ledger of an earlier schema, or of an empty database.
@@ -25,7 +25,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
-        # Of two processes that upgrade a ledger at the same moment, one does it, and the other finds it done.
+        # Of two processes that upgrade a ledger at the same time, one does it, and the other finds it done.
         alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
         views.drop(connection)
