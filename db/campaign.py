@@ -34,7 +34,7 @@ from db.records import (
 from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, merging, questioned, voters, waiting
+from db.trust import acceptance, enrolment, merging, questioned, waiting
 from db.work import computations, lifecycle, queries, tokens, turns
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
@@ -223,7 +223,7 @@ class Campaign(LeasedTasks):
             undecided |= {*waiting.in_conflict(transaction)}
             chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
             if chosen:
-                voters.enrol(
+                enrolment.enrol(
                     transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
                 )
             notes = ["recomputed by the operator"] * len(chosen)

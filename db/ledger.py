@@ -20,7 +20,7 @@ from db.store import models
 from db.store.database import Database, retried
 from db.store.dialects import Now, insert_new
 from db.store.transaction import Transaction
-from db.trust import acceptance, inheritance, voters
+from db.trust import acceptance, enrolment, inheritance
 from db.work import presence, pruning, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 
@@ -134,7 +134,7 @@ class Ledger:
             before, record = record, inheritance.promised(transaction, record, export.promise)
             new = acceptance.unknown(transaction, export.results)
             if new:
-                voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
+                enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
             receipts = acceptance.take(transaction, plan, worker_id, new, notes, export.computations)
             inheritance.draw(transaction, export.promise)
@@ -186,12 +186,12 @@ class Ledger:
         if shown:
             # Not in the transaction that writes: a worker that is refused must not delay others.
             with self.database.reading() as connection:
-                if not voters.is_known(connection, worker_id):
+                if not enrolment.is_known(connection, worker_id):
                     pruning.require_room(connection, shown)
                     idle = pruning.idle(connection, shown)
         with self.database.writing() as connection:
             pruning.prune(connection, idle)
-            voters.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
+            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
@@ -205,7 +205,7 @@ class Ledger:
         Raises UnknownWorker or WrongToken.
         """
         with self.database.writing() as connection:
-            voters.require_worker(connection, worker_id, tokens.digest(token))
+            enrolment.require_worker(connection, worker_id, tokens.digest(token))
             presence.leave(connection, worker_id, ending)
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ from db.states import Outcome, VoterKind
 from db.store.dialects import among
 from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import voters, waiting
+from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
 from db.work import nonces, queries, transitions
 
@@ -152,7 +152,7 @@ def claim(
     claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    voters.require_token(claimant.token, token)
+    enrolment.require_token(claimant.token, token)
     if claimant.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "

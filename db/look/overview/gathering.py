@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
+from db.look.overview import attendance, cautions, checks, figures, timeline, worker_views
 from db.look.overview.attendance import Running
 from db.look.overview.counting import MergedCount
 from db.look.overview.records import (
@@ -92,9 +92,9 @@ def overview(
     until = last if is_finished else now
     done_work = work.done * campaign.work
     average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
-    checked = rechecking.checked(transaction, campaign, conflicts)
+    checked = checks.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
-    without_voter = rechecking.without_voter(
+    without_voter = checks.without_voter(
         transaction,
         [task for task in rechecks if task not in rechecked_now],
         {row.voter_id for row in present if row.voter_id is not None},

@@ -1,4 +1,4 @@
-"""Voters: those who are responsible for results, by host, token, kind of device and kernels."""
+"""Enrolment: a worker gets its voter, which is responsible for its results, by host, token, device and kernels."""
 
 from __future__ import annotations
 
