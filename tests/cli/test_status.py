@@ -219,7 +219,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert "\x1b[?1049h" in text  # the other screen, and back
     after = text.rpartition("\x1b[?1049l")[2]
     assert f"{NAME}: langford-19 by polyphase at depth 16" in after  # what was seen last stays
-    assert "nobody works" in after
+    assert "no worker is active" in after
     assert "Traceback" not in text
 
 
