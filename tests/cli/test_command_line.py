@@ -199,7 +199,7 @@ def test_forecasts_are_of_the_right_order(monkeypatch: pytest.MonkeyPatch, metho
 
 
 def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
-    run = langford("run", "langford", "12", "--depth", "12")
+    run = langford("run", "langford", "12", "--depth", "12", in_process=False)
     assert run.returncode == 0, run.stderr
     assert "L(2,12) = 108,144" in run.stdout
     name = "langford-12-polyphase-12"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -140,7 +141,7 @@ class RemoteCampaign:
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
         """Give tasks back unfinished."""
         for attempts in _parts(credentials):
-            request = wire.Release(attempts=attempts, outcome=outcome, note=note[:LONGEST_REASON])
+            request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note))
             with understood(self._address):
                 self._post(wire.Done, "/releases", request)
 
@@ -154,7 +155,7 @@ class RemoteCampaign:
 
     def _end(self, credential: Credential, path: str, reason: str) -> bool:
         attempt, nonce = credential.attempt, credential.nonce
-        request = wire.End(attempt=attempt, nonce=nonce, reason=reason[:LONGEST_REASON])
+        request = wire.End(attempt=attempt, nonce=nonce, reason=_storable(reason))
         with understood(self._address):
             return self._post(wire.SetAside, path, request).set_aside
 
@@ -180,6 +181,11 @@ class RemoteCampaign:
 
     def _post(self, answer_type: type[M], path: str, request: Struct) -> M:
         return self._requests.post(answer_type, self._address, path, request)
+
+
+def _storable(text: str) -> str:
+    """A reason that JSON and every database accept: errors may quote names of files with any bytes."""
+    return re.sub("[\0\ud800-\udfff]", "?", text[:LONGEST_REASON])
 
 
 def _parts(credentials: Collection[Credential]) -> Iterator[list[CredentialFields]]:
