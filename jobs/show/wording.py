@@ -58,7 +58,7 @@ WORDINGS = {
     ),
     EventKind.REFUSED: Wording(
         lambda event: f"a result is refused: {event.detail}",
-        lambda events: f"{len(events):,} times results were refused (last: {events[-1].detail})",
+        lambda events: f"results were refused {len(events):,} times (last: {events[-1].detail})",
     ),
     EventKind.SET_ASIDE: Wording(
         lambda event: _set_aside(event),

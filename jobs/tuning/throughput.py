@@ -71,7 +71,7 @@ def throughput(farm: Farm) -> Throughput:
     one token goes round all of their requests.
     """
     if farm.workers < 1 or farm.batch < 1:
-        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: a farm has one at least of both")
+        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: a farm has at least one of both")
     lease, result = _exact(farm.lease_ms) / 1000, _exact(farm.result_ms) / 1000
     away = 2 * _exact(farm.round_trip_ms) / 1000 + farm.batch * _exact(farm.task_seconds)
     graph = EventGraph()
@@ -84,7 +84,7 @@ def throughput(farm: Farm) -> Throughput:
         graph.add(f"lease{OF_WORKER}{worker}", f"results{OF_WORKER}{following}", lease, tokens=last)
     period = graph.period()
     if period.value == 0:
-        raise BadInput("nothing takes any time in this farm: give --task-seconds, or what the server takes")
+        raise BadInput("nothing takes time in this farm: give --task-seconds, or the times of the server")
     served = lease + result
     saturates_at = ceil((served + away) / served) if served else None
     most = float(farm.workers * farm.batch / period.value)

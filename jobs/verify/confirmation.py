@@ -52,7 +52,7 @@ class Confirmation:
             return f"the two counts agree with each other, but not with what is known: {known.words}"
         if key.method != other_key.method:
             return f"confirmed: {key.method} and {other_key.method} give the same count"
-        return f"confirmed: seeds {key.seed} and {other_key.seed} give other partial results and the same count"
+        return f"confirmed: seeds {key.seed} and {other_key.seed} give different partial results and the same count"
 
     def document(self) -> dict[str, Any]:
         """The comparison as an object of JSON."""

@@ -33,7 +33,7 @@ def require_place(file: Path, key: Path | None) -> None:
     """
     if key is not None and (is_a_device_or_a_pipe(file) or str(file).startswith(STREAMS)):
         raise BadInput(
-            f"{file} is no file, and a signature stands beside a file: give the name of one, or leave --sign out"
+            f"{file} is not a file, so no signature can be beside it: give the name of a file, or leave --sign out"
         )
     require_replaceable(file)
     require_replaceable(signature_of(file))
@@ -81,7 +81,7 @@ def signer(file: Path, allowed: Path | None) -> str:
     signature, content = signature_of(file), file.read_bytes()
     if not signature.exists():
         if allowed is not None:
-            raise BadSignature(f"{file} is not signed: ask whom you trust for {signature.name}")
+            raise BadSignature(f"{file} is not signed: ask someone you trust for {signature.name}")
         return "not signed: anyone could have written this file"
     given = ("-n", NAMESPACE, "-s", str(signature))
     if allowed is None:

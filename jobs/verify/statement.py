@@ -74,7 +74,7 @@ class Statement:
         try:
             text = content(file, LARGEST_BYTES).decode()
         except (UnicodeDecodeError, TooLarge) as error:
-            raise BadInput(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
+            raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)
 
     @classmethod
@@ -88,7 +88,7 @@ class Statement:
             again = statement.words
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(
-                f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
+                f"not a statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:
             raise ChangedStatement(

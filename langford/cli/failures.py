@@ -19,7 +19,7 @@ SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 def code_of_refusal(error: OSError) -> int:
     """Report an error of the operating system; returns the exit code."""
     if error.errno in SHORTAGES:
-        limits = "raise its limits (`ulimit -a`), or give it less to do at once (fewer --workers), and repeat"
+        limits = "raise its limits (`ulimit -a`) or use fewer --workers, then repeat"
         say(f"langford: the system gives this process no more ({error.strerror}): {limits}")
         return ExitCode.FAILED
     if error.filename is not None:

@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_said_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["one", "two"], "is no URL"),
+        (["one", "two"], "is not a URL"),
         (["http://127.0.0.1:1/x", "--ledger", "l.db"], "not both"),
         (["--every", "2"], "belongs to --watch"),
     ],

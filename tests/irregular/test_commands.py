@@ -154,7 +154,7 @@ BAD = [
     ("tree langford", "Missing argument"),
     ("farm", "--task-seconds"),
     ("farm --task-seconds nan", "finite"),
-    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes any time"),
+    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes time"),
     ("farm nowhere", "langford.db"),
     ("farm --gpu 1,2,3", "give 4 to 5 numbers"),
     ("farm --gpu 1,2,3,4,5,6", "give 4 to 5 numbers"),

@@ -314,9 +314,9 @@ def test_streams_keep_the_slowest_step_busy(pipeline: Pipeline, best: int) -> No
 
 
 def test_farms_that_cannot_be() -> None:
-    with pytest.raises(BadInput, match="one at least"):
+    with pytest.raises(BadInput, match="at least one"):
         throughput(Farm(0, 1, 1, 1, 1, 1))
-    with pytest.raises(BadInput, match="nothing takes any time"):
+    with pytest.raises(BadInput, match="nothing takes time"):
         throughput(Farm(1, 1, 0, 0, 0, 0))
     with pytest.raises(BadInput, match="0 streams"):
         launches_per_second(Pipeline(1, 1, 1, 1), 0)

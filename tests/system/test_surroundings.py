@@ -125,7 +125,7 @@ def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path,
     assert langford("run", "langford", "7", "--name", "seven").returncode == 0
     done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
     assert done.returncode == 2, done.stderr
-    assert done.stderr == "langford: a\\udcff is no text here: write it in UTF-8, in a locale of UTF-8\n"
+    assert done.stderr == "langford: a\\udcff is not valid text here: use a UTF-8 locale, and write it in UTF-8\n"
     assert "seven" in langford("status").stdout
 
 

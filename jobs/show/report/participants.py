@@ -42,7 +42,7 @@ def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
 
 def _who(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins and not evidence.workers:
-        yield Paragraph("Nobody has computed anything yet.")
+        yield Paragraph("No one has computed anything yet.")
         return
     yield Paragraph(f"{summary(evidence)}.")
     if evidence.origins:
@@ -58,7 +58,7 @@ def _who(evidence: Evidence) -> Iterator[Block]:
         yield Picture(
             "workers",
             f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
-            "preempted, or of which nothing more was heard.",
+            "preempted, or lost.",
         )
         yield _workers(evidence)
 

@@ -38,9 +38,7 @@ def moment(text: str) -> float:
     except (ValueError, OverflowError):
         at = -1.0
     if at < 0:
-        raise click.BadParameter(
-            "write a date or time in UTC since 1970, like 2026-01-31T12:30, or 90m, 12h, 2d ago"
-        )
+        raise click.BadParameter("write a date or time in UTC, like 2026-01-31T12:30, or a time ago: 90m, 12h, 2d")
     return at
 
 
@@ -101,7 +99,7 @@ def query(
     if chosen == "parquet":
         formats.require_parquet()
         if is_terminal(out):
-            raise click.UsageError("Parquet is nothing for a terminal: give --out FILE")
+            raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a question: {', '.join(QUESTIONS)}")

@@ -30,9 +30,10 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
             done = standing.tasks.get(TaskState.DONE, 0)
             if done and standing.unfinished:
                 share = standing.work.get(TaskState.DONE, 0.0) / other.work
+                so_far = f"{done:,} of {other.tasks:,} tasks, {share:.0%} of the work"
                 display.say(
-                    f"{other.name} counts the same and is begun ({done:,} of {other.tasks:,} tasks, {share:.0%} of "
-                    f"the work): `langford run {other.name}` goes on with it"
+                    f"{other.name} counts the same and is unfinished ({so_far}): "
+                    f"`langford run {other.name}` resumes it"
                 )
 
 

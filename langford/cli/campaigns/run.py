@@ -48,7 +48,7 @@ Running the same command again resumes the campaign, and so does its name alone.
     "--task-time",
     type=duration,
     metavar="TIME",
-    help="Choose the depth for tasks of at most this time, measured here; default on GPUs: 20 s.",
+    help="Choose the depth so that tasks take up to this time, measured here; default on GPUs: 20 s.",
 )
 @ledger_option
 @workers_option

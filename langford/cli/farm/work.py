@@ -66,7 +66,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     type=FiniteRange(min=1, max=86_400),
     default=120,
     show_default=True,
-    help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
+    help="Seconds after the last renewal of its leases until this worker's tasks go to others.",
 )
 @json_option
 @click.pass_context

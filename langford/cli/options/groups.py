@@ -83,7 +83,7 @@ class ProblemOptions:
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies)
 
 
@@ -142,7 +142,7 @@ class CampaignOptions:
         assert self.variant is not None
         assert self.n is not None
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies)
 
     def require(self) -> None:

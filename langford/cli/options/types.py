@@ -19,7 +19,7 @@ LARGEST_INTEGER = 10**9
 def duration(text: str) -> float:
     """Seconds from "90", "1:30" or "0:01:30", at most LONGEST_SECONDS; raises BadParameter."""
     if not re.fullmatch(r"(\d{1,9}:){0,2}\d{1,9}(\.\d{1,9})?", text, re.ASCII):
-        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS, not negative")
+        raise click.BadParameter("write a time that is not negative: seconds, MM:SS or HH:MM:SS")
     seconds = 0.0
     for part in text.split(":"):
         seconds = 60 * seconds + float(part)
@@ -32,7 +32,7 @@ def interval(text: str) -> float:
     """The time between two requests: a duration of at least SHORTEST_INTERVAL_SECONDS; raises BadParameter."""
     seconds = duration(text)
     if seconds < SHORTEST_INTERVAL_SECONDS:
-        raise click.BadParameter(f"give {SHORTEST_INTERVAL_SECONDS:g} seconds or more between two looks")
+        raise click.BadParameter(f"give {SHORTEST_INTERVAL_SECONDS:g} seconds or more between two requests")
     return seconds
 
 

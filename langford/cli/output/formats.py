@@ -50,7 +50,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     yield text.getvalue().encode()
     if shown < len(columns):
         left_out = ", ".join(map(plain, columns[shown:]))
-        say(f"left out for the width of the terminal: {left_out} (--format csv shows all)")
+        say(f"omitted, since the terminal is too narrow: {left_out} (--format csv shows all)")
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
