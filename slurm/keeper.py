@@ -14,6 +14,7 @@ from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
+from langford.words import several
 from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
 from slurm.scheduler import Scheduler
 
@@ -105,8 +106,8 @@ class QueueKeeper:
             job = self._scheduler.submit(self._script(size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
             self._console.say(
-                f"{present} elements present, {size} more submitted as job {job}; {standing.unfinished} tasks left"
-                f"{rechecks}"
+                f"{present} elements present, {size} more submitted as job {job}; "
+                f"{several(standing.unfinished, 'task')} left{rechecks}"
             )
             remaining -= size
             present += size
@@ -119,8 +120,8 @@ class QueueKeeper:
         self._last = now
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             waits = (
-                f"{standing.rechecks} results wait for workers on other hosts, with another token if they use a "
-                "server, or for `langford verify --waiting`"
+                f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
+                "another token if they use a server, or for `langford verify --waiting`"
             )
             raise WorkersEndAtOnce(
                 f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "

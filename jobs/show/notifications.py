@@ -187,7 +187,7 @@ class Notifier:
         try:
             self._hook.tell(json.dumps(document).encode())
         except NotTold as error:
-            wait = notices.not_told(campaign.database, claimed)
+            wait = notices.failed(campaign.database, claimed)
             given_up = claimed.tries >= notices.MOST_TRIES
             again = "it is given up" if given_up else f"trying again in {duration(wait)}"
             message = f"{self._hook.where} was not told of {fact.kind.value!r}: {error}; {again}"
@@ -196,7 +196,7 @@ class Notifier:
             if given_up:
                 self._owed.discard(subject)
             return
-        notices.told(campaign.database, claimed)
+        notices.delivered(campaign.database, claimed)
         self._owed.discard(subject)
         attempts = f" at attempt {claimed.tries}" if claimed.tries > 1 else ""
         self._say("notified", f"{self._hook.where} was told of {fact.kind.value!r}{attempts}", campaign.name)

@@ -143,7 +143,7 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
         (["count", "7", "--differences", "1,2"], "not both"),
         (["count", "--differences", "1,x"], "separated by commas"),
         (["count", "--differences", "2,2"], "distinct"),
-        (["count", "7", "--places", "9"], "go with --differences"),
+        (["count", "7", "--places", "9"], "need --differences"),
         (["count", "70"], "no method can count"),
         (["run", "langford", "0"], "at least 1"),
         (["run", "langford", "8", "--depth", "7"], "even depths"),
@@ -392,10 +392,10 @@ def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path)
     told = langford("run", *plan, "--depth", "4")
     assert told.returncode == 0
     done = f"1 of {campaign.tasks} tasks, {share:.0%} of the work"
-    assert f"begun counts the same and is begun ({done})" in told.stderr
-    assert "`langford run begun` goes on with it" in told.stderr
+    assert f"begun counts the same and is unfinished ({done})" in told.stderr
+    assert "`langford run begun` resumes it" in told.stderr
     assert langford("run", "begun").returncode == 0
-    assert "goes on with it" not in langford("run", *plan, "--depth", "8").stderr  # it is done
+    assert "resumes it" not in langford("run", *plan, "--depth", "8").stderr  # it is done
 
 
 def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_said_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["one", "two"], "is no URL"),
+        (["one", "two"], "is not a URL"),
         (["http://127.0.0.1:1/x", "--ledger", "l.db"], "not both"),
         (["--every", "2"], "belongs to --watch"),
     ],
@@ -219,7 +219,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert "\x1b[?1049h" in text  # the other screen, and back
     after = text.rpartition("\x1b[?1049l")[2]
     assert f"{NAME}: langford-19 by polyphase at depth 16" in after  # what was seen last stays
-    assert "nobody works" in after
+    assert "no worker is active" in after
     assert "Traceback" not in text
 
 

@@ -215,7 +215,7 @@ def test_results_to_evaluate_again_are_work_to_do() -> None:
             cluster.present = 0
             keeper.top_up()
 
-    with pytest.raises(WorkersEndAtOnce, match="1 results wait for workers on other hosts"):
+    with pytest.raises(WorkersEndAtOnce, match="1 result waits for workers on other hosts"):
         wait_for_ever()
     standing[0] = Standing({"done": 90}, {})
     assert keeper.top_up() is None

@@ -121,7 +121,7 @@ def threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
 def test_a_handshake_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that asks itself whether the server speaks TLS is answered byte by byte."""
     monkeypatch.setattr(requests, "LONGEST_SECONDS", 0.5)
-    monkeypatch.setattr(diagnosis, "SECONDS", 60.0)
+    monkeypatch.setattr(diagnosis, "CONNECT_SECONDS", 60.0)
     # The first connection is no HTTP, so that the client looks what it is.
     with EvilServer(without_end(b"\x16\x03\x03\x40\x00" + bytes(50), b""), 0.05) as server:
         client = RemoteCampaign(server.url, "t")

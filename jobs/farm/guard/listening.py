@@ -1,4 +1,4 @@
-"""The socket and the certificate of the task server, tried before it starts."""
+"""The socket and the certificate of the task server, checked before it starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ssl
 from jobs.farm.errors import NotUsable
 
 BACKLOG = 2048
-"""Workers that may wait to be connected."""
+"""Connections that may wait to be accepted."""
 
 
 def socket_of(host: str, port: int) -> socket.socket:
@@ -16,8 +16,8 @@ def socket_of(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
-        # Its connections inherit it.  Without it an answer, which is sent in two parts, waits for the 40 ms that
-        # the other side may take to acknowledge the first one.
+        # The connections inherit this option.  Without it the second part of an answer waits until the client
+        # acknowledges the first one, for up to 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except (OSError, UnicodeError) as error:

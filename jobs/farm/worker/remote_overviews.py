@@ -1,4 +1,4 @@
-"""The overviews of the campaigns of a task server, for those who watch from elsewhere."""
+"""The overviews of a task server's campaigns, for those who watch from another machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RemoteOverviews:
             name: of a campaign; None: the one in the address, or all.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
+            insecure: whether the token may be sent to another machine without encryption.
         """
         parts = split(url)
         path = parts.path.strip("/")

@@ -25,9 +25,9 @@ from langford.words import number
 
 DAY = 86_400.0
 MOST_MARKS = 2_000
-"""More points than this become a bitmap."""
+"""More points than this are drawn as a bitmap."""
 MOST_BARS = 24
-"""Workers that the figure of workers shows."""
+"""The maximum number of workers in the figure of workers."""
 BANDS, BINS = 120, 60
 """Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
 DPI = 150
