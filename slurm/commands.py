@@ -71,7 +71,7 @@ class SlurmScheduler:
 
 
 def _user() -> str:
-    """The user whose jobs these are, as a number: USER and LOGNAME may name somebody else."""
+    """The user whose jobs these are, as a number: USER and LOGNAME may name another one."""
     return str(os.geteuid())
 
 
