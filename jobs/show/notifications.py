@@ -148,7 +148,7 @@ class Notifier:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for the next start."""
+        """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for a restart."""
         self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
         self._thread.join(seconds)
