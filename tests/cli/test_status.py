@@ -106,7 +106,7 @@ def test_what_a_token_opens(farm: Farm, langford: Run) -> None:
         )
         assert document["campaign"] == NAME
     named = langford("status", address, NAME, "--token-file", token_file(farm))
-    assert named.stdout.startswith(f"{NAME}: langford-15 by godfrey at depth 8\n")
+    assert named.stdout.startswith(f"{NAME}: langford-12 by godfrey at depth 8\n")
 
 
 @pytest.mark.parametrize(
