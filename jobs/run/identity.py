@@ -43,7 +43,7 @@ class Identity:
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:
-        """What a ledger is told first, see :meth:`db.Ledger.enrol`: all but the equipment."""
+        """The arguments of :meth:`db.Ledger.enrol`, without the equipment."""
         return self.worker_id, self.host, self.process, self.device_kind, self.kernels
 
     @classmethod
