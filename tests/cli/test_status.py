@@ -106,7 +106,7 @@ def test_what_a_token_opens(farm: Farm, langford: Run) -> None:
         )
         assert document["campaign"] == NAME
     named = langford("status", address, NAME, "--token-file", token_file(farm))
-    assert named.stdout.startswith(f"{NAME}: langford-15 by godfrey at depth 8\n")
+    assert named.stdout.startswith(f"{NAME}: langford-12 by godfrey at depth 8\n")
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,13 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
         watching(farm, *asked, stdout=subprocess.PIPE) as log,
         watching(farm, NAME, "--watch", "--every", "0.3", "--json", stdout=subprocess.PIPE) as documents,
     ):
-        farm.wait_until(lambda: log.poll() is None)
+        assert log.stdout is not None
+        assert documents.stdout is not None
+        begun = {process: [process.stdout.readline(), process.stdout.readline()] for process in (log, documents)}
         farm.finish(farm.work())
-        for process in (log, documents):
-            output, errors = process.communicate(timeout=60)
-            assert (process.returncode, errors) == (0, "")
-            lines = output.splitlines()
+        for process, first in begun.items():
+            lines = [line.rstrip("\n") for line in [*first, *process.stdout]]
+            assert (process.wait(60), process.stderr.read()) == (0, "")
             assert len(lines) > 2
             if process is log:
                 assert all(line.startswith(f"{NAME}: ") for line in lines)
