@@ -165,7 +165,7 @@ def _engine_of(where: str, create: bool) -> Engine:
 def _require_room(file: Path, create: bool) -> None:
     """Raises LedgerUnusable unless a ledger can be opened or created in this file."""
     if file.exists() and not file.is_file():
-        raise LedgerUnusable(f"{file} is no file: choose another one with --ledger")
+        raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
     if not create and not file.exists():
