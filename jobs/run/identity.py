@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from db.files.fields import LONGEST_JOB, LONGEST_MODEL
+from db.files.messages import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
 from langford.cores import cores
 from langford.devices import Device, kind_of

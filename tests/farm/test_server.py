@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Campaign, Credential, Delivery, Lease, Ledger
-from db.errors import LedgerError, LedgerUnreachable, NoSuchCampaign, TransactionUndone
+from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
@@ -215,7 +215,7 @@ SECRET = "the password is hunter2"
         (RuntimeError(SECRET), 500, "the server has an error"),
         (BadProblem(SECRET), 500, "the server has an error"),
         (LedgerError(SECRET), 503, "the ledger does not answer"),
-        (LedgerUnreachable(SECRET), 503, "the ledger does not answer"),
+        (ConnectionLost(SECRET), 503, "the ledger does not answer"),
         (TransactionUndone(SECRET), 503, "the ledger"),
         (NoSuchCampaign("gone"), 410, "gone"),
     ],

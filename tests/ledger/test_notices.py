@@ -1,4 +1,4 @@
-"""The account of notifications: each thing is told once, by whichever server, and again only when nobody knows."""
+"""The record of notices: each is sent once, by whichever server, and again only if it is unknown whether it was."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def let_time_pass(campaign: Campaign) -> None:
 def test_what_was_told_is_not_told_again(campaign: Campaign) -> None:
     first = claim(campaign, DONE, 0)
     assert first is not None
-    assert claim(campaign, DONE, 0) is None  # somebody tells it
+    assert claim(campaign, DONE, 0) is None  # another process is sending it
     notices.delivered(campaign.database, first)
     let_time_pass(campaign)
     assert claim(campaign, DONE, 0) is None

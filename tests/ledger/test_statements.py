@@ -96,7 +96,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
 
 
 def age_workers(ledger: Ledger) -> None:
-    """As if nobody had been seen for two hours."""
+    """As if no worker had been seen for two hours."""
     with ledger.database.writing() as connection:
         connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
 
