@@ -94,7 +94,8 @@ class Requests:
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(console, "the server", clock)
-        context = _trusting(certificate) if parts.scheme == "https" else True
+        # Without TLS the authorities of the system are not needed, and to load them takes 0.1 s.
+        context = _trusting(certificate) if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._connected = partial(
             httpx.Client,
             verify=context,
