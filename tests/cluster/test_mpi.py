@@ -212,7 +212,7 @@ def test_one_rank_cannot_hand_out(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "two ranks or more" in done.stderr
+    assert "two or more ranks" in done.stderr
 
 
 def test_bad_input_is_said_once(mpirun: Mpirun) -> None:
