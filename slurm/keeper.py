@@ -15,7 +15,7 @@ from jobs.run.calls import Calls, GivenUp
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from langford.words import several
-from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
@@ -59,7 +59,7 @@ class QueueKeeper:
     def run(self) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
-        Raises WorkersEndAtOnce, and NoSlurm where SLURM is not installed.
+        Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
         last_error = ""
         while True:
@@ -84,7 +84,7 @@ class QueueKeeper:
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or WorkersEndAtOnce;
+        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or QueueNotKept;
         elements that were submitted before the error stay.  Raises GivenUp when there is a reason to stop and the
         ledger does not answer.
         """
@@ -123,7 +123,7 @@ class QueueKeeper:
                 f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
                 "another token if they use a server, or for `langford verify --waiting`"
             )
-            raise WorkersEndAtOnce(
+            raise QueueNotKept(
                 f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "
                 f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
                 "again"

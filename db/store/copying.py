@@ -1,4 +1,4 @@
-"""Copy a whole ledger to another database, and prove that the copy is complete."""
+"""Copying a whole ledger to another database, with a proof that the copy is complete."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BATCH_ROWS = 5_000
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """A table, equal on both sides.
+    """A copied table, equal in both databases.
 
     Attributes:
-        name: of the table.
-        rows: how many it has.
-        checksum: SHA-256 over all rows by primary key, in hexadecimal digits.
+        name: name of the table.
+        rows: number of rows.
+        checksum: SHA-256 of all rows by primary key, in hexadecimal digits.
     """
 
     name: str
@@ -50,7 +50,7 @@ def copy(source: str, target: str) -> list[CopiedTable]:
                 raise LedgerError(
                     f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
                 )
-            # The copy is the same ledger: what workers still hold for it finds its way there.
+            # The copy is the same ledger: results that workers still hold for it are accepted there.
             writing.execute(delete(Ledger))
             return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
 

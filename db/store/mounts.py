@@ -1,4 +1,4 @@
-"""File systems on which SQLite must not be used."""
+"""Network file systems, on which SQLite must not be used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NETWORK_FILE_SYSTEMS = {
 def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
     """Raises LedgerUnusable when the folder of ``file`` is on one.
 
-    ``mounts``: Linux's list of mounts; where it is missing nothing is checked.
+    ``mounts``: the list of mounts of Linux; without it, nothing is checked.
     """
     if not mounts.exists():
         return

@@ -1,7 +1,7 @@
-"""Where the file of a ledger on SQLite lies, and whether it still does.
+"""The place of a ledger's SQLite file, and whether the file is still there.
 
-SQLite goes on with a file that was moved or deleted, and keeps its last commits in a second file, FILE-wal, which
-stays behind.  Nobody would find what is committed then, and a new ledger of the old name would destroy that file.
+SQLite continues to use a file that was moved or deleted, and keeps its last commits in a second file, FILE-wal,
+which stays behind.  Later commits would be lost, and a new ledger of the old name would destroy that second file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from db.errors import LedgerUnusable
 
 
 class Place:
-    """The place of a file that is open.  No other file can get its number meanwhile."""
+    """The place of an open file.  No other file can get its inode number meanwhile."""
 
     def __init__(self, file: Path) -> None:
         """Remember which file is there; raises LedgerUnusable when there is none."""
@@ -40,12 +40,12 @@ class Place:
 
 
 def waiting_beside(file: Path) -> Path:
-    """The file in which the last commits wait for a ledger."""
+    """The file that holds the last commits of a ledger."""
     return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 
 
 def holds_commits(waiting: Path) -> bool:
-    """Whether commits wait in a file."""
+    """Whether such a file holds commits."""
     try:
         return waiting.stat().st_size > 0
     except OSError:
@@ -53,11 +53,11 @@ def holds_commits(waiting: Path) -> bool:
 
 
 def refuse_to_replace(file: Path) -> None:
-    """Raises LedgerUnusable where a new ledger would destroy commits that wait for another one."""
+    """Raises LedgerUnusable when a new ledger would destroy the last commits of an earlier one."""
     waiting = waiting_beside(file)
-    # In this order: a ledger that is made just now has its file before its first commits.
+    # In this order: a ledger that is being created has its file before its first commits.
     if holds_commits(waiting) and not file.exists():
         raise LedgerUnusable(
-            f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if nobody "
-            f"needs it, delete {waiting.name}"
+            f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if it is "
+            f"no longer needed, delete {waiting.name}"
         )

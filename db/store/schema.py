@@ -1,4 +1,4 @@
-"""The schema of a ledger: its version, and whether a database has it."""
+"""The schema of a ledger: its revision, and whether a database has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from db.store import creation, dialects
 from langford.loading import load
 
 SCHEMA = "0012"
-"""Alembic revision that this version reads and writes."""
+"""The Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -24,7 +24,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     Args:
         where: the database's name in messages.
         create: whether an empty database becomes a new ledger.
-        upgrade_earlier: whether a ledger of an earlier version is brought to this version's schema.
+        upgrade_earlier: whether a ledger of an earlier version is upgraded to this version's schema.
 
     Raises LedgerUnusable when the database is empty, belongs to another program, or has another schema.
     """
@@ -53,7 +53,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
 
 
 def _revision(engine: Engine, where: str) -> str | None:
-    """The schema of a ledger; None for an empty database."""
+    """The revision of a ledger; None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
         tables = set(inspect(connection).get_table_names())
         if not tables:
@@ -65,5 +65,5 @@ def _revision(engine: Engine, where: str) -> str | None:
 
 
 def _known_revisions() -> set[str]:
-    """All schemas that migrations lead to: the names of their files start with them."""
+    """All revisions, with which the names of the migrations' files start."""
     return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}

@@ -1,4 +1,4 @@
-"""Alembic on a ledger; a module by itself, because few commands need it and it takes long to load."""
+"""Upgrades of a ledger by Alembic; a separate module, because Alembic takes long to load and is rarely needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
     config = Config()
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
-        # Of two processes that upgrade a ledger at the same moment, one does it, and the other finds it done.
+        # Of two processes that upgrade a ledger at the same time, one does it, and the other finds it done.
         alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
         copied = None

@@ -196,7 +196,7 @@ class Run:
             pool.submit(token, self._leases[token].index)
 
     def _look(self, pool: Pool) -> None:
-        """Renew the leases, and end the processes of tasks that take much too long."""
+        """Renew the leases, and end the processes of tasks that exceed their limit of time."""
         computing = pool.computing
         steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
         self._source.attend(self._leases.values(), steps)

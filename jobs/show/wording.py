@@ -16,7 +16,7 @@ LISTED = 100
 
 @dataclass(frozen=True)
 class Wording:
-    """How events of one kind are said.
+    """The words for events of one kind.
 
     Attributes:
         one: the line about one event.

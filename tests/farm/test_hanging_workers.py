@@ -446,7 +446,7 @@ def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
         farm.campaign.lease(me.worker_id, 4, 3600)
         ids.append(me.worker_id)
     assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 worker put back into the queue\n"
-    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
+    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 worker ")
     unknown = langford("release", NAME, "--worker", "node1")
     assert unknown.returncode == 2
     assert f"but {ids[2][:8]} on node3" in unknown.stderr

@@ -221,7 +221,7 @@ def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tm
 
 @pytest.fixture
 def archive(langford: Run, small_disk: Path) -> Path:
-    """A ledger with a finished campaign on a disk that nobody can write to."""
+    """A ledger with a finished campaign on a read-only disk."""
     subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
     file = small_disk / "an archive #1.db"
     done = langford("run", "langford", "7", "--name", "seven", "--ledger", str(file), "--workers", "1")

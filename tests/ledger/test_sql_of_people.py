@@ -209,10 +209,8 @@ def test_a_function_of_somebody_else_is_refused(postgres: Database) -> None:
 
 def test_a_question_has_its_time(database: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    start = time.monotonic()
-    with pytest.raises(BadQuery, match="--seconds"):
+    with pytest.raises(BadQuery, match="--seconds"):  # without a limit it would never end
         asked(database, endless, seconds=0.4)
-    assert time.monotonic() - start < 20
     assert asked(database, "SELECT 1") == [(1,)]
 
 

@@ -1,7 +1,7 @@
-"""Questions of people to a ledger: views, named questions, and their own SQL.  Nothing here can change anything.
+"""Queries by users: views, named questions, and their own SQL.  None of them can change the ledger.
 
-:mod:`db.look.sql.read_only` opens connections that cannot write, :mod:`db.look.sql.catalogue` has
-the questions.
+:mod:`db.look.sql.read_only` opens connections that cannot write; :mod:`db.look.sql.catalogue` has the named
+questions.
 """
 
 from db.look.sql.catalogue import QUESTIONS

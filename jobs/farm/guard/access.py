@@ -7,7 +7,6 @@ They only give the right to read, so that no other site can make the browser cha
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from db.states import Role
 from jobs.farm.guard import cookie
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
 from jobs.farm.guard.precedence import Bearers, Precedence, Threads
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
@@ -31,8 +31,10 @@ T = TypeVar("T")
 class RateLimit:
     """A limit on the requests per second from one address; short bursts may exceed it."""
 
-    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
-        self._per_second, self._burst = per_second, burst
+    def __init__(
+        self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST, clock: Clock = SYSTEM
+    ) -> None:
+        self._per_second, self._burst, self._clock = per_second, burst, clock
         # By address: requests that it may send now, and the time of its last request.
         self._allowances: dict[str, tuple[float, float]] = {}
         self._lock, self._next_look = threading.Lock(), 0.0
@@ -42,7 +44,7 @@ class RateLimit:
 
         ``cost``: how many requests this one counts as.
         """
-        now, cost = time.monotonic(), min(cost, self._burst)
+        now, cost = self._clock.monotonic(), min(cost, self._burst)
         with self._lock:
             if len(self._allowances) > MOST_ADDRESSES and now >= self._next_look:
                 self._next_look = now + LOOK_SECONDS

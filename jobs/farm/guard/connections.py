@@ -11,11 +11,11 @@ import ipaddress
 import logging
 import resource
 import threading
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from jobs.run.clock import SYSTEM, Clock
 from jobs.show.log.line import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
@@ -173,7 +173,8 @@ class Connections:
 class LimitedLog:
     """A log to which each address adds few lines a minute."""
 
-    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
+    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._most, self._lock = lines_per_minute, threading.Lock()
         self._minute, self._lines, self._next_lack = 0, dict[str, int](), 0.0
 
@@ -200,7 +201,7 @@ class LimitedLog:
             self._say_lack()
             return
         with self._lock:
-            minute = int(time.monotonic() // 60)
+            minute = int(self._clock.monotonic() // 60)
             if minute != self._minute:
                 self._minute, self._lines = minute, {}
             address = address if len(self._lines) < MOST_ADDRESSES or address in self._lines else "others"
@@ -213,7 +214,7 @@ class LimitedLog:
 
     def _say_lack(self) -> None:
         with self._lock:
-            now = time.monotonic()
+            now = self._clock.monotonic()
             if now < self._next_lack:
                 return
             self._next_lack = now + LACK_SECONDS

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.files.fields import SHORTEST_SECONDS
+from db.files.messages import SHORTEST_SECONDS
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.palette import Palette
 from langford.devices import KINDS

@@ -9,7 +9,7 @@ import click
 import db
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
-from jobs.mpi.world import TooFewRanks, device_of, world
+from jobs.mpi.world import device_of, world
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
 from langford.cli.cluster.ranks import failing_together
 from langford.cli.exit_codes import ExitCode
@@ -18,7 +18,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey
 from langford.steps import COMPILING
 
@@ -59,9 +59,7 @@ def mpi(
     if communicator.rank:
         COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
     if not static and communicator.size < 2:
-        raise TooFewRanks(
-            "rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`"
-        )
+        raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
         key = chosen.plan(Device.parse(device), shared=True).key
     except LangfordError:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from jobs.run.clock import SYSTEM, Clock
 from langford.cli.output.display import say
 from langford.loading import load
 from langford.words import duration, percent
@@ -25,17 +25,20 @@ class ProgressLine:
         has_total: whether it is known how much there is to do.
     """
 
-    def __init__(self, title: str, total_work: float | None = None, total_tasks: int = 0) -> None:
+    def __init__(
+        self, title: str, total_work: float | None = None, total_tasks: int = 0, clock: Clock = SYSTEM
+    ) -> None:
         """
         Args:
             title: of what is shown.
             total_work: work of all its tasks; None: :meth:`of` sets it.
             total_tasks: how many there are.
+            clock: measures when a line is due.
         """
         self.has_total = total_work is not None
         self._title, self._work, self._tasks = title, total_work or 0.0, total_tasks
         self._bar: Bar | None = None
-        self._last_line = time.monotonic()
+        self._clock, self._last_line = clock, clock.monotonic()
 
     def of(self, total_tasks: int, total_work: float) -> None:
         """Set how much there is to do."""
@@ -77,8 +80,8 @@ class ProgressLine:
             remaining = ""  # shares of tasks add up to all of the work but for rounding
         if self._bar is not None:
             self._bar.update(share, done, remaining)
-        elif time.monotonic() - self._last_line > LOG_SECONDS:
-            self._last_line = time.monotonic()
+        elif self._clock.monotonic() - self._last_line > LOG_SECONDS:
+            self._last_line = self._clock.monotonic()
             words = ", ".join(filter(None, [f"{percent(share)} of the work", done, remaining]))
             say(f"{self._title}: {words}")
 
