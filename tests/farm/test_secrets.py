@@ -16,10 +16,10 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.run.identity import is_dead
 from langford.cli.output.terminal import plain
+from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.databases import fresh_database
@@ -268,7 +268,7 @@ def test_a_token_does_not_travel_in_clear_text(
     for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
         RemoteCampaign(url, "t").close()
     RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
-    with pytest.raises(NotUsable, match="without encryption"):
+    with pytest.raises(BadInput, match="without encryption"):
         RemoteCampaign(f"http://farm/{NAME}", "t")
     with Server(tmp_path, NAME) as server:
         options = ["--server", server.url, "--token-file", "t", "--insecure"]

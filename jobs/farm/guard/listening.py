@@ -5,14 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 
-from jobs.farm.errors import NotUsable
+from langford.errors import BadInput
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
 
 
 def socket_of(host: str, port: int) -> socket.socket:
-    """A socket that listens; raises NotUsable."""
+    """A socket that listens; raises BadInput."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
@@ -22,17 +22,17 @@ def socket_of(host: str, port: int) -> socket.socket:
         return listener
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise NotUsable(
+        raise BadInput(
             f"cannot listen on {host} port {port} ({reason}): choose another --port or --host"
         ) from error
 
 
 def require_certificate(certificate: str, key: str | None) -> None:
-    """Raises NotUsable unless a server can use this chain and this key, both PEM."""
+    """Raises BadInput unless a server can use this chain and this key, both PEM."""
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:
         named = f"{certificate} with the key {key}" if key else f"{certificate}, which must hold the key too"
-        raise NotUsable(
+        raise BadInput(
             f"cannot use the certificate {named} ({error}): give PEM files, the key without a password"
         ) from error

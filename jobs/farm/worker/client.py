@@ -17,7 +17,6 @@ from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
 from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
@@ -27,6 +26,7 @@ from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
+from langford.errors import BadInput
 
 LONGEST_REASON = 1_000
 """Characters of a reason or a note that are sent."""
@@ -50,7 +50,7 @@ class RemoteCampaign:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
@@ -64,7 +64,7 @@ class RemoteCampaign:
         self.name = parts.path.strip("/")
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise NotUsable(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+            raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._requests = Requests(parts, token, certificate, insecure, console, clock)
         self._clock = clock

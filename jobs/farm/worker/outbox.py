@@ -28,13 +28,12 @@ from db.files.messages import UUID
 from db.work import nonces
 from jobs.farm.api import envelope
 from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 
 SUFFIX = ".result.json"
 LOCK = ".lock"
@@ -93,14 +92,14 @@ class Outbox:
         )
 
     def prepare(self) -> None:
-        """Make the folder of all outboxes, so that a wrong path is noticed before work begins; raises NotUsable."""
+        """Make the folder of all outboxes, so that a wrong path is noticed before work begins; raises BadInput."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._not_usable(error) from error
 
     def open(self, info: CampaignInfo) -> None:
-        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NotUsable."""
+        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
         self._info = info
         self.prepare()
         try:
@@ -111,8 +110,8 @@ class Outbox:
         self._reject_earlier_versions()
         self.adopt()
 
-    def _not_usable(self, error: OSError) -> NotUsable:
-        return NotUsable(
+    def _not_usable(self, error: OSError) -> BadInput:
+        return BadInput(
             f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
             "with --outbox"
         )

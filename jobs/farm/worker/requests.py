@@ -15,12 +15,11 @@ from msgspec import Struct
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine
 from jobs.farm.api.wire import Failure
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 
 if TYPE_CHECKING:
     from httpx import Client, Response
@@ -71,7 +70,7 @@ class Requests:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput or NotInstalled.
 
         Args:
             parts: of the server's address, see :func:`split`.
@@ -84,10 +83,10 @@ class Requests:
         try:
             import httpx
         except ImportError as error:
-            raise NotUsable("requests to a server need httpx: pip install 'langford[server]'") from error
+            raise BadInput("requests to a server need httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
-            raise NotUsable(
+            raise BadInput(
                 f"the token would travel to {host} without encryption: write https:// (and --certificate "
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
@@ -108,7 +107,7 @@ class Requests:
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
-            raise NotUsable(
+            raise BadInput(
                 f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
                 "ALL_PROXY as http://HOST:PORT, or unset them"
             ) from error
@@ -223,24 +222,24 @@ def understood(address: str) -> Iterator[None]:
 
 
 def split(url: str) -> SplitResult:
-    """The parts of the address of a campaign; raises NotUsable for one that is none."""
+    """The parts of the address of a campaign; raises BadInput for one that is none."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise NotUsable(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+        raise BadInput(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     return parts
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
-    """A context that trusts a certificate in addition to those of the system; raises NotUsable."""
+    """A context that trusts a certificate in addition to those of the system; raises BadInput."""
     try:
         context = ssl.create_default_context()
         if certificate is not None:
             context.load_verify_locations(certificate)
     except OSError as error:
-        raise NotUsable(
+        raise BadInput(
             f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
         ) from error
     return context

@@ -92,7 +92,7 @@ class ServerTasks:
     def ready(self) -> bool:
         """Whether the server has described the campaign; asks it when it is time to.
 
-        Raises ServerRefuses, NotUsable, or as :func:`db.files.reading.agreed_plan`.
+        Raises ServerRefuses, BadInput, or as :func:`db.files.reading.agreed_plan`.
         """
         if self._info is None and self._asking.due:
             self._ask(self._begin)
