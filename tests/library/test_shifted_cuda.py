@@ -25,7 +25,7 @@ from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.reference import published
-from tests.library.programs import ARCHITECTURES, BY_NAME, COMPILED, WIDE, compile_only, gpu_program, host_program
+from tests.library.programs import ARCHITECTURES, COMPILED, WIDE, compile_only, gpu_program, host_program
 from tests.support.brute_force import arrangements
 
 SMALL = Settings(threads=64, min_blocks=1)
@@ -40,15 +40,21 @@ MANY_ODD = Problem.from_differences(range(1, 64, 2))
 MANY_EVEN = Problem.from_differences(range(2, 42, 2))
 
 
-def plan_of(problem: Problem, depth: int, seed: int = 0) -> ShiftedPlan:
-    plan = METHODS["shifted"].plan(problem, depth, seed)
+def plan_of(problem: Problem, depth: int, seed: int = 0, version: str = "shifted") -> ShiftedPlan:
+    plan = METHODS[version].plan(problem, depth, seed)
     assert isinstance(plan, ShiftedPlan)
     return plan
 
 
-def deepest(problem: Problem, depth: int) -> int:
+def applying(problems: list[Problem]) -> list[tuple[Problem, str]]:
+    """Each problem with each version of the method that counts it."""
+    versions = ("shifted", "shifted2")
+    return [(each, version) for each in problems for version in versions if METHODS[version].refusal(each) is None]
+
+
+def deepest(problem: Problem, depth: int, version: str = "shifted") -> int:
     """The depth, or the deepest one below it that the problem has."""
-    return min(depth, METHODS["shifted"].depths(problem)[-1])
+    return min(depth, METHODS[version].depths(problem)[-1])
 
 
 def packed(naturals: list[int], order: list[int]) -> list[int]:
@@ -136,8 +142,11 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_tasks_on_the_host(problem: Problem, depth: int, seed: int) -> None:
-    plan = plan_of(problem, deepest(problem, depth), seed)
+@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
+    if METHODS[version].refusal(problem) is not None:
+        pytest.skip("an odd number of even factors")
+    plan = plan_of(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, host_program(), SMALL)
     results = [gpu.evaluate(index) for index in plan.tasks]
     assert results == [plan.evaluate(index) for index in plan.tasks]
@@ -167,6 +176,13 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 )  # fmt: skip
 def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
     compare_block(plan_of(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
+
+
+@pytest.mark.parametrize(
+    "problem", [Problem.langford(28), Problem.langford(31), Problem.hooked_skolem(31), MANY_EVEN], ids=str
+)
+def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
+    compare_block(plan_of(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -231,9 +247,12 @@ def test_joint_rows_fit_the_memory(gibibytes: int) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int) -> None:
+@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str) -> None:
     compiler = gpu_program()
-    plan = plan_of(problem, deepest(problem, depth), seed)
+    if METHODS[version].refusal(problem) is not None:
+        pytest.skip("an odd number of even factors")
+    plan = plan_of(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, compiler)
     results = [gpu.evaluate(index) for index in plan.tasks]
     if problem.n < 17:
@@ -245,16 +264,19 @@ def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("problem", [*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN], **BY_NAME)
-def test_blocks_of_wide_rows_on_the_gpu(problem: Problem) -> None:
-    plan = plan_of(problem, 0, 5)
+@pytest.mark.parametrize(
+    ("problem", "version"), applying([*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN]), ids=str
+)
+def test_blocks_of_wide_rows_on_the_gpu(problem: Problem, version: str) -> None:
+    plan = plan_of(problem, 0, 5, version)
     compare_block(plan, gpu_program(), settings_for(plan), 3000, 2)
 
 
 @pytest.mark.gpu
-def test_large_tasks_on_the_gpu() -> None:
+@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+def test_large_tasks_on_the_gpu(version: str) -> None:
     compiler = gpu_program()
-    plan = plan_of(Problem.langford(24), 20)
+    plan = plan_of(Problem.langford(24), 20, 0, version)
     gpu = ShiftedOnGpu(plan, compiler)
     for index in (0, 1, len(plan.work) - 1):
         assert gpu.evaluate(index) == plan.evaluate(index)

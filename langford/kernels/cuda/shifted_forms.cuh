@@ -13,7 +13,7 @@ constexpr int MOST_ELEMENTS = 62, MOST_FORMS = FORMS > EVENS ? FORMS : EVENS;
 constexpr int VALUES = 2 * REACH + 1;   // of half an even form
 constexpr int SORT_BITS = 5, SORTED_FORMS = 12;
 enum { LAG, LEFT, RIGHT, NEGATIVE, U_ONCE, U_NEGATIVE, CONSTANT, ODD_FIELDS };
-enum { HALF_LAG, TERMS, ONCE, OPPOSITE, MOST, EVEN_FIELDS };
+enum { HALF_LAG, TERMS, OPPOSED, ONCE, OPPOSITE, MOST, EVEN_FIELDS };
 
 // What the loader fills in: see OddForms and HalfForm in langford/methods/shifted; the element at each packed
 // bit, and the first plus the last element, of u and of v.
@@ -36,7 +36,8 @@ __device__ inline i64 backwards(i64 mask, int component) { return i64(__brevll(m
 // f / 4 of even form i, as far as one component decides it.
 __device__ inline int half_even(i64 mask, int i, int component) {
     const i64 *form = even_forms[i][component];
-    const i64 differing = (mask ^ mask >> form[HALF_LAG]) & form[TERMS], opposite = (mask ^ form[OPPOSITE]) & form[ONCE];
+    const i64 differing = (mask ^ mask >> form[HALF_LAG] ^ form[OPPOSED]) & form[TERMS];
+    const i64 opposite = (mask ^ form[OPPOSITE]) & form[ONCE];
     return int(form[MOST]) - 2 * (__popcll(differing) + __popcll(opposite)) >> 2;
 }
 

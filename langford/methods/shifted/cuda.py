@@ -105,6 +105,7 @@ class ShiftedOnGpu:
                 [
                     half.lag,
                     half.terms,
+                    half.opposed,
                     half.once,
                     half.negative,
                     half.terms.bit_count() + half.once.bit_count() + half.constant,
@@ -137,8 +138,8 @@ class ShiftedOnGpu:
         ]
         blocks = self._u_blocks(tuple(u_prefixes))
         total, residues, evaluated = self.sum_over(blocks, tiles, len(v_prefixes) if symmetric else 1)
-        weight = plan.weight(index)
-        return PartialResult(index, weight * total, residue(weight * residues), evaluated)
+        multiple = plan.multiple(index)
+        return PartialResult(index, multiple * total, residue(multiple * residues), evaluated)
 
     def sum_over(
         self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
