@@ -15,6 +15,21 @@ struct alignas(16) Evens {
     u32 word[EVEN_WORDS];
 };
 
+// The even values of a v in half bytes, those of words 2k and 2k + 1 side by side; all ones where one does not fit.
+struct alignas(2 * EVEN_WORDS) HalfEvens {
+    u32 word[EVEN_WORDS / 2];
+};
+__device__ inline bool fits(const HalfEvens &half) {
+    u32 all = ~0u;
+    for (int k = 0; k < EVEN_WORDS / 2; k++) all &= half.word[k];
+    return all != ~0u;
+}
+__device__ inline Evens whole(const HalfEvens &half) {
+    Evens even;
+    for (int k = 0; k < EVEN_WORDS; k++) even.word[k] = half.word[k / 2] >> (k % 2 * 4) & 0x0F0F0F0F;
+    return even;
+}
+
 // The bytes that hold a factor of either kind, in turn; from FACTORS on none.
 struct Used {
     int byte[4 * WORDS + 3];
