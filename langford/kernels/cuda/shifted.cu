@@ -17,7 +17,7 @@
 
 constexpr int WARPS = THREADS / 32;
 constexpr int OWN_ROWS = 1 << OWN_BITS, CHUNKS = ROWS / MEMBERS / OWN_ROWS;   // a chunk: four rows for each lane
-constexpr int QUEUE = 31 + 3 * 32;   // rounds make room when they must
+constexpr int QUEUE = 31 + (TILE_BITS > 20 ? 2 : 3) * 32;   // rounds make room when they must
 static_assert(MEMBERS * OWN_ROWS * 8 / SLOTS * (IMAGES > 1 ? SLOTS : 1) >= 32 && ROWS >= MEMBERS * OWN_ROWS, "chunks");
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 
