@@ -75,11 +75,12 @@ __device__ inline u32 spread(u32 number, int bit) { return number + (number >> b
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
 //   us, choices [count]: choose_row_bits; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's;
-//   keys, half_keys: tile_tables; joint, windows: join_even_rows; evaluated [1]: products that are not 0, weighted likewise;
-//   taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
+//   keys, half_keys: tile_tables; joint, windows: join_even_rows; evaluated [1]: products that are not 0, weighted
+//   likewise; taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
 shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const Bits *joint, const int *windows,
-        const Evens *keys, const HalfEvens *half_keys, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
+        const Evens *keys, const HalfEvens *half_keys, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated,
+        u32 *taken, u32 minus_bias) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
     Tables &tables = shared.tables;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slot = lane % SLOTS;
@@ -141,12 +142,7 @@ shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const
             HalfEvens half = {};
             u32 number = 0;   // of the v
             for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-            auto finish = [&] {
-                Evens even = whole(half);
-                if (__any_sync(~0u, !fits(half)) && !fits(half)) even = keys[number];   // rarely
-                const u32 turned = COUNTS_BITS ? 0 : u32(__popc(number)) << 31;
-                add_term(total, sum, odd, even, of_u, turned, weight, top_bits);
-            };
+            auto finish = [&] { add_term(total, sum, odd, half, keys, number, of_u, weight, top_bits); };
             auto next_points = [&](Bits &points, u32 &tag, bool valid) {
                 u32 point = take_point(points, tag);
                 if (!valid) {
