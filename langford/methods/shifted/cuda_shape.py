@@ -35,7 +35,7 @@ class Settings:
         u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
     """
 
-    tile_bits: int = 20
+    tile_bits: int = 21
     windows: tuple[int, ...] = (4, 4, 3)
     joined: int = MOST_JOINED
     even_window: int = 7
