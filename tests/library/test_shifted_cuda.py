@@ -22,6 +22,7 @@ from langford.methods.shifted import cuda_shape
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice
 from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
+from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.reference import published
@@ -61,8 +62,13 @@ def packed(naturals: list[int], order: list[int]) -> list[int]:
     return [sum((mask >> element & 1) << bit for bit, element in enumerate(order)) for mask in naturals]
 
 
-def compare_block(plan: ShiftedPlan, compiler: Any, settings: Settings, count: int, tiles: int) -> None:
-    """Some u's and tiles of v's, the extreme ones first, with their images: as the processor does them."""
+def compare_block(
+    plan: ShiftedPlan, compiler: Any, settings: Settings, count: int, tiles: int, v: int | None = None
+) -> None:
+    """Some u's and tiles of v's, the extreme ones first, with their images: as the processor does them.
+
+    v: natural; the only tile is the one that has it.
+    """
     split, random = plan.components, Random(plan.problem.n)
     # As many elements are fixed at one end of v as at the other, so that a tile backwards is a tile.
     bits = 14 - len(split.v) % 2
@@ -76,7 +82,10 @@ def compare_block(plan: ShiftedPlan, compiler: Any, settings: Settings, count: i
     block = UBlockOnDevice(gpu.program.upload(np.array(smaller)), windows)
     processor = ShiftedOnCpu(plan, tile_bits=bits)
     both = processor.u_block(np.array(packed(sorted({*us, *backwards.values()}), split.u_order(0, INNER_BITS))))
-    for tile in (0, random.getrandbits(len(split.v) - bits))[:tiles]:
+    chosen = [0, random.getrandbits(len(split.v) - bits)][:tiles]
+    if v is not None:
+        chosen = [packed([v], split.v_order(0, INNER_BITS))[0] >> bits]
+    for tile in chosen:
         reverse = sum((tile >> (k ^ 1) & 1) << k for k in range(len(split.v) - bits)) if symmetric else tile
         expected = processor.sum_over([both], [start << bits for start in {tile, reverse}])
         assert gpu.sum_over([block], [tile << bits], 2 if reverse != tile else 1) == expected
@@ -183,6 +192,30 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
 )
 def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
     compare_block(plan_of(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
+
+
+def farthest(half: HalfForm, length: int) -> int:
+    """A v at which half an even form is far from 0: no change of one or two elements takes it farther."""
+
+    def size(v: int) -> int:
+        return abs(int(half(np.array([v]))[0]))
+
+    changes = [1 << k | 1 << other for k in range(length) for other in range(k + 1)]
+    reached = []
+    for start in range(4):
+        v = Random(start).getrandbits(length)
+        while size(better := max((v ^ change for change in changes), key=size)) > size(v):
+            v = better
+        reached.append(v)
+    return max(reached, key=size)
+
+
+def test_values_that_fit_no_half_byte_on_the_host() -> None:
+    plan = plan_of(Problem.langford(28), 0)
+    half = half_forms(plan.forms.even[-2])[1]
+    v = farthest(half, 28)
+    assert not -8 <= int(half(np.array([v]))[0]) < 8
+    compare_block(plan, host_program(), replace(SMALL, threads=32), 300, 1, v)
 
 
 @pytest.mark.parametrize(
