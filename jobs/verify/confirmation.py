@@ -137,7 +137,7 @@ def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) 
         and (method.name != key.method or method.seeded)
     ]
     # Another method shares less with the campaign than another seed of the same one.
-    others = [method for method in applicable if method.name != key.method] if seed is None else applicable
+    others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
     if not (others or applicable):
         raise BadInput(
             f"no other method with a kernel for {device_kind} counts {key.problem}"

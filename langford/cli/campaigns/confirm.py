@@ -46,8 +46,8 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted: which of its sums; another seed has other partial sums and the same total.  "
-    "[default: 0, or the one after that of a campaign by shifted]",
+    help="For shifted2 and shifted: which of the sums; another seed has other partial sums and the same total.  "
+    "[default: 0, or the one after that of a campaign by the same method]",
 )
 @depth_option
 @click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question.")
