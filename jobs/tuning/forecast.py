@@ -14,7 +14,6 @@ from jobs.run.evaluation import evaluate
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
-from langford.variants import DIFFERENCES
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -61,7 +60,4 @@ def _searched(probe: Problem, method: Method) -> float:
 
 def _smaller(problem: Problem, n: int) -> Problem:
     """The problem, or one of the same kind with n colours if it has more."""
-    if problem.n <= n:
-        return problem
-    variant = "langford" if problem.variant == DIFFERENCES else problem.variant
-    return Problem.named(variant, n, problem.copies)
+    return problem if problem.n <= n else problem.resized(n)

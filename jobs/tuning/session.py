@@ -72,5 +72,5 @@ def for_cores(problem: Problem, method: Method) -> Problem:
     n = problem.n
     while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
         n -= 1
-        problem = Problem.named(problem.variant, n, problem.copies)
+        problem = problem.resized(n)
     return problem

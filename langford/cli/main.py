@@ -88,6 +88,11 @@ COMMANDS = {
         "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
         CAMPAIGNS,
     ),
+    "table": LazyCommand(
+        "langford.cli.campaigns.table:table",
+        "Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",
+        CAMPAIGNS,
+    ),
     "cancel": LazyCommand(
         "langford.cli.campaigns.lifecycle:cancel",
         "Take all tasks of a campaign back and set them aside, so that its workers end.",

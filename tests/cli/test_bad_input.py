@@ -76,6 +76,18 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("list 8 --sample 2 --limit 3", "leave --limit out"),
     ("list 9 --sample 1", "no arrangement to draw"),
     ("list 100 --sample 1", "up to 128 places"),
+    # families
+    ("count 8 --variant extended-skolem", "needs --hole: a number from 1 to 17"),
+    ("count 8 --variant rosa --hole 9", "rosa takes no parameter: leave --hole out"),
+    ("run near-skolem 8 --missing 9", "a number from 1 to 8, not 9"),
+    ("table", "Missing argument"),
+    ("table rosa", "Missing option '--to'"),
+    ("table rosa --to 0", "not in the range"),
+    ("table rosa --to 8 --missing 3", "rosa takes no parameter: leave --missing out"),
+    ("table langford --to 8 --defect 4..3", "write 3..4"),
+    ("table rosa --to 8 -o link.csv --format pdf", "'pdf' is not one of"),
+    ("table rosa --to 8 -o folder", "is a directory"),
+    ("table rosa --to 8 -o link.svg --format csv", "link.svg is a database"),
     # draw
     ("draw", "how many colours"),
     ("draw 0", "at least 1"),

@@ -99,7 +99,7 @@ def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> Variant:
     """A variant, registered as the page says, in this process."""
-    variant = Variant("sparse", "Sparse", 3)
+    variant = Variant("sparse", "Sparse", lambda n: range(3, n + 3), pairs_only=False)
     monkeypatch.setitem(VARIANTS, variant.name, variant)
     return variant
 

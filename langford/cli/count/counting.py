@@ -32,6 +32,8 @@ Examples:
   langford count 12 --variant skolem --json
   langford count 15 --method shifted --seed 7
   langford count 10 --copies 3
+  langford count 13 --defect 4
+  langford count 12 --variant near-skolem --missing 5
   langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
 )
 @problem_options

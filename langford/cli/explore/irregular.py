@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import copies_option, json_option, ledger_option, variant_argument
+from langford.cli.options.groups import parameter_options
 from langford.cli.options.types import FiniteRange, numbers
 from langford.devices import CPU, KINDS
 from langford.loading import load
@@ -32,16 +34,25 @@ Examples:
 @variant_argument
 @click.argument("n", type=int)
 @copies_option
+@parameter_options
 @click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
 @one_device_option
 @json_option
-def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
+def tree(
+    variant: str,
+    n: int,
+    copies: int,
+    parameters: Mapping[str, int],
+    depth: int | None,
+    device: str,
+    as_json: bool,
+) -> None:
     """Measure the search tree of a problem exactly, by its states.
 
     Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
     task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
     """
-    _work("tree")(variant, n, copies, depth, device, as_json)
+    _work("tree")(variant, n, copies, parameters, depth, device, as_json)
 
 
 @irregular.command(

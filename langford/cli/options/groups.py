@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -25,7 +25,7 @@ from langford.devices import Device
 from langford.errors import BadProblem
 from langford.methods import ChosenPlan, PlanKey, chosen_plan
 from langford.problem import Problem
-from langford.variants import VARIANTS
+from langford.variants import PARAMETERS, VARIANTS
 
 
 def gathered(
@@ -54,6 +54,19 @@ def gathered(
     return decorate
 
 
+def _given(defect: int | None, hole: int | None, second_hole: int | None, missing: int | None) -> dict[str, int]:
+    """The parameters of a variant that were given, by their names in Python."""
+    values = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+parameter_options = gathered(
+    "parameters",
+    _given,
+    *(click.option(f"--{each.name}", type=int, help=each.meaning) for each in PARAMETERS.values()),
+)
+
+
 @dataclass(frozen=True)
 class ProblemOptions:
     """N and the options that choose another problem than L(2, N).
@@ -62,6 +75,7 @@ class ProblemOptions:
         n: number of colours; None with ``differences``.
         variant: a name of langford.variants.VARIANTS.
         copies: number of cubes of each colour.
+        parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
         places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
@@ -70,6 +84,7 @@ class ProblemOptions:
     n: int | None
     variant: str
     copies: int
+    parameters: Mapping[str, int]
     differences: list[int] | None
     places: int | None
     empty: list[int] | None
@@ -79,12 +94,13 @@ class ProblemOptions:
         if self.differences is not None:
             if self.n is not None:
                 raise BadProblem("give N or --differences, not both")
+            _require_no(self.parameters)
             return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
             raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies)
+        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
 
 differences_options = (
@@ -98,6 +114,7 @@ problem_options = gathered(
     click.argument("n", type=int, required=False),
     variant_option,
     copies_option,
+    parameter_options,
     *differences_options,
 )
 
@@ -110,6 +127,7 @@ class CampaignOptions:
         variant: a name of langford.variants.VARIANTS; None with ``differences``.
         n: number of colours; None with ``differences``.
         copies: number of cubes of each colour.
+        parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
         places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
@@ -123,6 +141,7 @@ class CampaignOptions:
     variant: str | None
     n: int | None
     copies: int
+    parameters: Mapping[str, int]
     differences: list[int] | None
     places: int | None
     empty: list[int] | None
@@ -138,12 +157,13 @@ class CampaignOptions:
         if self.differences is not None:
             if self.variant is not None:
                 raise BadProblem("give VARIANT and N, or --differences, not both")
+            _require_no(self.parameters)
             return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
         assert self.variant is not None
         assert self.n is not None
         if self.places is not None or self.empty is not None:
             raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies)
+        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
     def require(self) -> None:
         """Raises UsageError where neither VARIANT and N nor differences are given."""
@@ -166,7 +186,7 @@ class CampaignOptions:
         if self.variant is None or self.variant in VARIANTS or self.n is not None or self.differences is not None:
             return None
         chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
-        if any(value is not None for value in chosen) or self.copies != 2:
+        if any(value is not None for value in chosen) or self.copies != 2 or self.parameters:
             raise click.UsageError(
                 f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
             )
@@ -190,6 +210,12 @@ class CampaignOptions:
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
+def _require_no(parameters: Mapping[str, int]) -> None:
+    """Raises BadProblem where parameters of a variant stand beside --differences."""
+    for name in parameters:
+        raise BadProblem(f"--{name.replace('_', '-')} goes with a variant: leave it out, or --differences")
+
+
 def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:
     return gathered(
         "chosen",
@@ -197,6 +223,7 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
         first,
         click.argument("n", type=int, required=False),
         copies_option,
+        parameter_options,
         *differences_options,
         method_option,
         depth_option,
