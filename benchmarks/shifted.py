@@ -1,7 +1,8 @@
-"""Speed of the shifted sum on one core, beside the polyphase form.
+"""Speed of the shifted sum on one core, beside another method.
 
     python benchmarks/shifted.py                              all rows, about twenty minutes
     python benchmarks/shifted.py --rounds 1 langford-28       one row, once
+    python benchmarks/shifted.py --beside shifted langford-28     beside the first version
     python benchmarks/shifted.py --quick                      the two smallest rows
 
 Each row draws tasks of the two methods over the whole of their plans, runs them in turn, and projects the
@@ -19,12 +20,12 @@ from random import Random
 from harness import Figure, Report, paired, parser_of, require_published, run, timed
 
 import langford
-from langford.methods import Plan, merge
+from langford.methods import METHODS, Plan, merge
 from langford.problem import Problem
 from langford.reference import published
 
-# Depth and tasks a round of shifted, the same of polyphase; None: all tasks.  Each has the depth at which it is
-# fastest: at depth 20 polyphase would take 93 s for L(2,20), not 21 as at depth 12.
+# Depth and tasks a round of both versions of shifted, the same of polyphase; None: all tasks.  Each has the depth
+# at which it is fastest: at depth 20 polyphase would take 93 s for L(2,20), not 21 as at depth 12.
 ROWS: dict[Problem, tuple[tuple[int, int | None], tuple[int, int | None]]] = {
     Problem.langford(16): ((4, None), (8, None)),
     Problem.skolem(17): ((4, None), (8, None)),
@@ -70,24 +71,30 @@ def problem_of(name: str) -> Problem:
 
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print a row for each problem."""
+    first, second = "shifted2", options.beside
     table = report.table(
-        "problem", "tasks a round", "shifted, core s", "polyphase, core s", "ratio", "lowest–highest"
+        "problem", "tasks a round", f"{first}, core s", f"{second}, core s", "ratio", "lowest–highest"
     )
     rounds = options.rounds or (1 if options.quick else ROUNDS)
     for problem in options.problems or (QUICK if options.quick else ROWS):
-        (shifted_depth, shifted_tasks), (polyphase_depth, polyphase_tasks) = ROWS[problem]
+        (depth, tasks), (other_depth, other_tasks) = ROWS[problem]
+        if second == "shifted":
+            other_depth, other_tasks = depth, tasks
+        if METHODS[first].refusal(problem) is not None:
+            report.note(f"{first} does not count {problem}")
+            continue
         random = Random(problem.n)
         pairs = paired(
             rounds,
-            partial(drawn_seconds, langford.plan(problem, "shifted", shifted_depth), shifted_tasks, random),
-            partial(drawn_seconds, langford.plan(problem, "polyphase", polyphase_depth), polyphase_tasks, random),
+            partial(drawn_seconds, langford.plan(problem, first, depth), tasks, random),
+            partial(drawn_seconds, langford.plan(problem, second, other_depth), other_tasks, random),
         )
-        shifted, polyphase = pairs.medians
+        seconds, other_seconds = pairs.medians
         table.row(
             problem,
-            f"{shifted_tasks or 'all'}, {polyphase_tasks or 'all'}",
-            Figure(shifted, "{:.3g}"),
-            Figure(polyphase, "{:.3g}"),
+            f"{tasks or 'all'}, {other_tasks or 'all'}",
+            Figure(seconds, "{:.3g}"),
+            Figure(other_seconds, "{:.3g}"),
             Figure(pairs.ratio, "{:.2f}"),
             pairs.spread,
         )
@@ -96,5 +103,6 @@ def main(options: argparse.Namespace, report: Report) -> None:
 if __name__ == "__main__":
     parser = parser_of(__doc__)
     parser.add_argument("problems", nargs="*", type=problem_of, metavar="PROBLEM", help=f"of {', '.join(NAMED)}")
+    parser.add_argument("--beside", choices=("polyphase", "shifted"), default="polyphase")
     parser.add_argument("--rounds", type=int, help=f"by default {ROUNDS}")
     run(parser, main)

@@ -6,17 +6,19 @@
     python benchmarks/shifted_points.py 28 --factors        single factors, and the size of the products
     python benchmarks/shifted_points.py --figure docs/shifted-3.svg
 
-"plain" are Godfrey's S_d, "c" those with a constant of ±1 where S_d is odd, "ℓ and c" the shifted factors,
-all of them, those of even d alone and those of odd d alone.  Each share is printed with its standard error.  With
---factors: the smallest and the largest share of points at which one factor vanishes, and the bits of the
-products that do not vanish, with their standard deviation.  With --figure: what each of the 64 points of L(2,3)
-adds, before and after the shift.
+"plain" are Godfrey's S_d, "c" those with a constant of ±1 where S_d is odd, "ℓ and c" the shifted factors of the
+first version, "differences" those of the second one with random signs, "chosen" with the signs that it has; "even
+d" and "odd d" are the latter's factors of even and of odd d alone.  Each share is printed with its standard error.
+With --factors: of the second version the smallest and the largest share of points at which one factor vanishes, and
+the bits of the products that do not vanish, with their standard deviation.  With --figure: what each of the 64
+points of L(2,3) adds, before the shift and after it in both versions.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod, sqrt
 from pathlib import Path
 
@@ -24,16 +26,18 @@ import numpy as np
 from harness import Report, parser_of, required, run
 from numpy.typing import NDArray
 
+from langford.methods.shifted.differences import Differences
 from langford.methods.shifted.forms import Form, Forms
+from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
 SIZES, QUICK_SIZES = (16, 20, 24, 28, 31, 32), (16, 20)
 POINTS, QUICK_POINTS = 4e6, 2.5e5
 CHUNK = 1 << 18
 POINT_SEED = 2024
-KINDS = ("plain", "c", "ℓ and c", "even d", "odd d")
+KINDS = ("plain", "c", "ℓ and c", "differences", "chosen", "even d", "odd d")
 
-DRAWN = Forms(Problem.langford(3), 0)
+DRAWN = Sums(Problem.langford(3), 0), Differences(Problem.langford(3), 0)
 NEGATIVE, POSITIVE = "#c0504d", "#4472a8"
 
 Points = NDArray[np.uint64]
@@ -44,9 +48,11 @@ def mask(places: list[int]) -> np.uint64:
     return np.uint64(sum(1 << place - 1 for place in places))
 
 
-def plain_values(form: Form, x: Points) -> NDArray[np.int64]:
-    """S_d at points whose bits are the places with sign −1."""
-    differing = (x ^ x >> np.uint64(form.difference)) & mask([i for i, _ in form.pairs])
+def quadratic_values(form: Form, x: Points) -> NDArray[np.int64]:
+    """S_d, with the signs of its terms, at points whose bits are the places with sign −1."""
+    negative = [i for i, _ in form.pairs if form.sign_of_term(i) < 0]
+    terms = mask([i for i, _ in form.pairs])
+    differing = (x ^ x >> np.uint64(form.difference) ^ mask(negative)) & terms
     return len(form.pairs) - 2 * np.bitwise_count(differing).astype(np.int64)
 
 
@@ -57,20 +63,24 @@ def linear_values(form: Form, x: Points) -> NDArray[np.int64]:
     return len(form.signs) - 2 * np.bitwise_count(opposite).astype(np.int64)
 
 
-def shifted_values(form: Form, x: Points, plain: NDArray[np.int64]) -> NDArray[np.int64]:
-    """f_d at the points, where S_d is ``plain``."""
-    return plain + linear_values(form, x) + form.constant
+def shifted_values(form: Form, x: Points) -> NDArray[np.int64]:
+    """f_d at the points."""
+    return quadratic_values(form, x) + linear_values(form, x) + form.constant
 
 
-def alive(forms: Forms, x: Points) -> dict[str, NDArray[np.bool_]]:
+def alive(problem: Problem, seed: int, x: Points) -> dict[str, NDArray[np.bool_]]:
     """Which points have no vanishing factor, for each kind of factors."""
     kept = {kind: np.ones(len(x), np.bool_) for kind in KINDS}
-    for form in forms.all:
-        plain = plain_values(form, x)
-        shifted = shifted_values(form, x, plain) != 0
+    for form in Sums(problem, seed).all:
+        plain = quadratic_values(form, x)
         kept["plain"] &= plain != 0
         kept["c"] &= plain + len(form.pairs) % 2 != 0
-        kept["ℓ and c"] &= shifted
+        kept["ℓ and c"] &= shifted_values(form, x) != 0
+    for form in Differences(problem, seed, chosen=False).all:
+        kept["differences"] &= shifted_values(form, x) != 0
+    for form in Differences(problem, seed).all:
+        shifted = shifted_values(form, x) != 0
+        kept["chosen"] &= shifted
         kept["odd d" if form.difference % 2 else "even d"] &= shifted
     return kept
 
@@ -86,10 +96,10 @@ def shares(report: Report, sizes: Sequence[int], chunks: int, seed: int) -> None
     """The table of the points that survive."""
     table = report.table("n", "points", *KINDS)
     for n in sizes:
-        forms, points = Forms(Problem.langford(n), seed), chunks * CHUNK
+        problem, points = Problem.langford(n), chunks * CHUNK
         kept = dict.fromkeys(KINDS, 0)
         for x in chunks_of_points(n, chunks):
-            for kind, surviving in alive(forms, x).items():
+            for kind, surviving in alive(problem, seed, x).items():
                 kept[kind] += int(np.count_nonzero(surviving))
         living = [kept[kind] / points for kind in KINDS]
         cells = (f"{share:.5f} ± {sqrt(share * (1 - share) / points):.5f}" for share in living)
@@ -100,10 +110,10 @@ def factors(report: Report, sizes: Sequence[int], chunks: int, seed: int) -> Non
     """The table of single factors and of products."""
     table = report.table("n", "points", "a factor vanishes at", "bits of a product")
     for n in sizes:
-        forms = Forms(Problem.langford(n), seed).all
+        forms = Differences(Problem.langford(n), seed).all
         vanish, bits = np.zeros(len(forms)), []
         for x in chunks_of_points(n, chunks):
-            values = np.array([shifted_values(form, x, plain_values(form, x)) for form in forms])
+            values = np.array([shifted_values(form, x) for form in forms])
             vanish += np.count_nonzero(values == 0, axis=1)
             living = values[:, (values != 0).all(axis=0)]
             bits.append(np.log2(np.abs(living) / 4).sum(axis=0))
@@ -124,21 +134,26 @@ def point(u: int, v: int) -> dict[int, int]:
 
 def plain_term(x: dict[int, int]) -> int:
     """What a point adds to Godfrey's sum."""
-    return prod(x.values()) * prod(sum(x[i] * x[j] for i, j in form.pairs) for form in DRAWN.all)
+    return prod(x.values()) * prod(sum(x[i] * x[j] for i, j in form.pairs) for form in DRAWN[0].all)
 
 
-def shifted_term(x: dict[int, int]) -> int:
+def shifted_term(forms: Forms, x: dict[int, int]) -> int:
     """What it adds to the shifted sum."""
-    return prod(x.values()) * prod(form.value(x) // 4 for form in DRAWN.all)
+    return forms.sign * prod(x.values()) * prod(form.value(x) // 4 for form in forms.all)
 
 
 def draw(file: Path) -> None:
-    """What each point of L(2,3) adds, as two grids."""
+    """What each point of L(2,3) adds, as three grids."""
     matplotlib, pyplot = required("matplotlib"), required("matplotlib.pyplot")
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.hashsalt": "shifted", "font.family": "DejaVu Sans", "font.size": 9})
-    figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 5.1), layout="constrained")
-    for axis, term, name in ((axes[0], plain_term, "Godfrey's sum"), (axes[1], shifted_term, "shifted sum")):
+    figure, axes = pyplot.subplots(1, 3, figsize=(14.4, 5.1), layout="constrained")
+    shown = (
+        (plain_term, "Godfrey's sum"),
+        (partial(shifted_term, DRAWN[0]), "with sums"),
+        (partial(shifted_term, DRAWN[1]), "with differences"),
+    )
+    for axis, (term, name) in zip(axes, shown, strict=True):
         values = [[term(point(u, v)) for v in range(8)] for u in range(8)]
         flat = [value for row in values for value in row]
         largest = max(map(abs, flat))

@@ -1,7 +1,7 @@
 """Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones, drawn over the whole.
 
     python benchmarks/sums_gpu.py
-    python benchmarks/sums_gpu.py --only shifted        or polyphase, or points
+    python benchmarks/sums_gpu.py --only shifted2       or shifted, polyphase, points
     python benchmarks/sums_gpu.py --quick               the smallest count of each
 
 Kernels are compiled before they are timed.  "kernel" is the time between CUDA events around each
@@ -31,14 +31,23 @@ from langford.methods.shifted.cuda import ShiftedOnGpu
 from langford.problem import Problem
 from langford.reference import published
 
-EVALUATORS: dict[str, Any] = {"godfrey": GodfreyOnGpu, "polyphase": PolyphaseOnGpu, "shifted": ShiftedOnGpu}
+EVALUATORS: dict[str, Any] = {
+    "godfrey": GodfreyOnGpu,
+    "polyphase": PolyphaseOnGpu,
+    "shifted": ShiftedOnGpu,
+    "shifted2": ShiftedOnGpu,
+}
+SHIFTED = [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)]
+SHIFTED_DRAWN = [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6), (Problem.hooked_skolem(26), 12, 50)]
 WHOLE = {
     "polyphase": [(Problem.langford(20), 4), (Problem.langford(23), 4), (Problem.langford(24), 4)],
-    "shifted": [(Problem.langford(20), 4), (Problem.langford(23), 8), (Problem.langford(24), 8)],
+    "shifted": SHIFTED,
+    "shifted2": SHIFTED,
 }
 DRAWN = {
     "polyphase": [(Problem.langford(28), 20, 100), (Problem.langford(31), 24, 40)],
-    "shifted": [(Problem.langford(28), 12, 14), (Problem.langford(31), 16, 6)],
+    "shifted": SHIFTED_DRAWN,
+    "shifted2": SHIFTED_DRAWN,
 }
 """With the number of tasks that are drawn, or a few more: 1% of L(2,28)'s at least."""
 COMPARED, QUICK = Problem.langford(20), Problem.langford(12)
@@ -132,6 +141,7 @@ def sums(method: str, report: Report, quick: bool) -> None:
 PARTS: dict[str, Callable[[Report, bool], None]] = {
     "polyphase": partial(sums, "polyphase"),
     "shifted": partial(sums, "shifted"),
+    "shifted2": partial(sums, "shifted2"),
     "points": compare,
 }
 

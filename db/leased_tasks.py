@@ -13,7 +13,7 @@ from db.trust import rechecks
 from db.work import deaths, leases, nonces, presence, queries, tokens, transitions
 
 CLOCK_SECONDS = 60.0
-"""Time between two looks whether the database's clock was ahead and came back."""
+"""Time between two checks whether the database's clock was ahead and was set back."""
 
 
 class LeasedTasks:
@@ -60,18 +60,18 @@ class LeasedTasks:
     ) -> list[Lease]:
         """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
-        Rechecks of other voters' results come first, then ready tasks by falling work, then copies of tasks that
-        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases go back to
+        Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
+        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
         the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
 
         Args:
             worker_id: the worker, which is enrolled.
-            count: how many at most.
-            seconds: until the deadline.
-            held: the attempts that the worker knows to be its own; others that run in its name were granted by an
-                answer that got lost, and go back at once.  None: they stay.
+            count: maximum number of leases.
+            seconds: time until the deadline.
+            held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
+                was lost, and are released at once.  None: they stay.
             token: the token that the worker shows to a task server; "" when it opens the ledger itself.
-            copies: how many copies at most, for devices of the worker that would have nothing to do.
+            copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
         nonce = nonces.fresh()
         with self.writing() as transaction:
@@ -101,8 +101,8 @@ class LeasedTasks:
     ) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
-        An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
-        task all the same: a late result is welcome.  ``steps``: how far the evaluation of some attempts is.
+        An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
+        the same: a late result is accepted.  ``steps``: steps that were made in some of the attempts.
         """
         with self.writing() as transaction:
             attempts = queries.shown(transaction, credentials)
@@ -113,14 +113,14 @@ class LeasedTasks:
     def release(
         self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
-        """Give tasks back unfinished; neither release nor preemption counts as a failure."""
+        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure."""
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, credentials)
             transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     @retried
     def release_worker(self, worker_id: str, note: str) -> int:
-        """Expire all leases of a worker known to be dead; returns how many."""
+        """Expire all leases of a worker that is known to be dead; returns their number."""
         with self.writing() as transaction:
             expired = transitions.end(transaction, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
             presence.lose(transaction.connection, [worker_id])
@@ -128,9 +128,9 @@ class LeasedTasks:
 
     @retried
     def take_back(self, note: str, worker_id: str | None = None) -> int:
-        """End all leases of the campaign, or those of one worker, whether it lives or not; returns how many.
+        """End all leases of the campaign, or those of one worker, even if it still runs; returns their number.
 
-        A worker that lives goes on, and its late results count.
+        A worker that still runs continues, and its late results are accepted.
         """
         chosen = {"campaign": self.campaign_id, **({} if worker_id is None else {"worker": worker_id})}
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
@@ -139,26 +139,26 @@ class LeasedTasks:
 
     @retried
     def die(self, credential: Credential, reason: str) -> bool:
-        """Note that the process died that evaluated a task; returns whether the task was set aside for that."""
+        """Record that the process that evaluated a task died; returns whether the task was set aside."""
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, [credential])
             return any(deaths.die(transaction, attempt, index, reason) for attempt, index in tasks.items())
 
     @retried
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Note that the task itself failed; returns whether it was set aside for failing too often."""
+        """Record that the task itself failed; returns whether it was set aside, after too many failures."""
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, [credential])
             return any(transitions.fail(transaction, attempt, index, reason) for attempt, index in tasks.items())
 
     @retried
     def reopen(self) -> int:
-        """Make the tasks that were set aside ready again; returns how many."""
+        """Make the tasks that were set aside ready again; returns their number."""
         with self.writing() as transaction:
             return transitions.reopen(transaction)
 
     def pace(self, device_kind: str) -> float | None:
-        """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
+        """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
         with self.reading() as transaction:
             return leases.pace(transaction, device_kind)
 

@@ -82,7 +82,7 @@ def _trial(device: Device, method: str) -> str:
     count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
     if count.published != published(TRIAL_PROBLEM):
         raise CheckFailed(
-            f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not count on this device"
+            f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not use this device"
         )
     return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
 

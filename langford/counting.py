@@ -30,10 +30,10 @@ def count(
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: "polyphase", "shifted", "godfrey", "miller" or "regular"; by default the fastest that applies, on
-            this device (:func:`langford.methods.fastest_method`).
+        method: "polyphase", "shifted2", "shifted", "godfrey", "miller" or "regular"; by default the fastest that
+            applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
-        seed: for "shifted", which of its sums; the count is the same with each.
+        seed: for "shifted2" and "shifted", which of its sums; the count is the same with each.
 
     Raises:
         BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
@@ -69,7 +69,7 @@ def plan(
         problem: a Problem, or n for L(2, n).
         method: by default the first that applies, "polyphase" for pairs.
         depth: the task depth p; by default a rule chooses, for the kind of ``device``.
-        seed: for "shifted", which of its sums.
+        seed: for "shifted2" and "shifted", which of its sums.
 
     Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """

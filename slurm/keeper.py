@@ -14,7 +14,8 @@ from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
-from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from langford.words import several
+from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
@@ -58,7 +59,7 @@ class QueueKeeper:
     def run(self) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
-        Raises WorkersEndAtOnce, and NoSlurm where SLURM is not installed.
+        Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
         last_error = ""
         while True:
@@ -83,7 +84,7 @@ class QueueKeeper:
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or WorkersEndAtOnce;
+        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or QueueNotKept;
         elements that were submitted before the error stay.  Raises GivenUp when there is a reason to stop and the
         ledger does not answer.
         """
@@ -105,8 +106,8 @@ class QueueKeeper:
             job = self._scheduler.submit(self._script(size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
             self._console.say(
-                f"{present} elements present, {size} more submitted as job {job}; {standing.unfinished} tasks left"
-                f"{rechecks}"
+                f"{present} elements present, {size} more submitted as job {job}; "
+                f"{several(standing.unfinished, 'task')} left{rechecks}"
             )
             remaining -= size
             present += size
@@ -119,10 +120,10 @@ class QueueKeeper:
         self._last = now
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             waits = (
-                f"{standing.rechecks} results wait for workers on other hosts, with another token if they use a "
-                "server, or for `langford verify --waiting`"
+                f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
+                "another token if they use a server, or for `langford verify --waiting`"
             )
-            raise WorkersEndAtOnce(
+            raise QueueNotKept(
                 f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "
                 f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
                 "again"

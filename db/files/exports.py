@@ -1,4 +1,4 @@
-"""Results as files, which one ledger exports and another one imports.
+"""Results as files, which one ledger exports and another imports.
 
 An export is gzipped text with one JSON object per line (:mod:`db.files.forms`): a header that names the campaign;
 each provenance once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The
@@ -29,9 +29,9 @@ from langford.methods import PlanKey
 from langford.result import Evaluation
 
 LONGEST_SOURCES = 16 * 2**20
-"""Characters of the provenances of one file."""
+"""Maximum number of characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
-"""How the note of an attempt starts whose result was imported."""
+"""Start of the note of an attempt whose result was imported."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Export:
     """Results of one campaign.
 
     Attributes:
-        name: of the campaign.
+        name: name of the campaign.
         key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
-        results: of the tasks that are done, each with time and provenance.
-        computations: how the results came to be, by task; files of earlier versions say nothing of it.
-        promise: which share of the results was to be replicated, and which are; None: none is recorded.
-        sha256: of the file that it was read from, in hexadecimal digits; "" when it was not read from one.
+        results: results of the tasks that are done, each with computing time and provenance.
+        computations: when and where the results were computed, by task; none in files of earlier versions.
+        promise: the share of the results that was to be replicated, and which results are; None: not recorded.
+        sha256: SHA-256 of the file that it was read from, in hexadecimal digits; "": not read from a file.
     """
 
     name: str
@@ -59,19 +59,19 @@ class Export:
     def without(self, tasks: Collection[int]) -> Export:
         """The same without the results of some tasks."""
         results = tuple(each for each in self.results if each.result.index not in tasks)
-        told = {index: computation for index, computation in self.computations.items() if index not in tasks}
+        left = {index: computation for index, computation in self.computations.items() if index not in tasks}
         promise = None if self.promise is None else self.promise.without(tasks)
-        return replace(self, results=results, computations=told, promise=promise)
+        return replace(self, results=results, computations=left, promise=promise)
 
     def to_bytes(self) -> bytes:
-        """The file's content.  Provenances that are longer than a file may be are cut, all to one length."""
+        """The file's content.  If the provenances are too long together, all are cut to the same length."""
         sources = sorted({evaluation.provenance for evaluation in self.results})
         if sum(map(len, sources)) > LONGEST_SOURCES:
             return self._cut(LONGEST_SOURCES // len(sources)).to_bytes()
         numbers = {source: number for number, source in enumerate(sources)}
-        told = {index: self.computations[index] for index in sorted(self.computations)}
+        computations = {index: self.computations[index] for index in sorted(self.computations)}
         machines: dict[Machine, int] = {}
-        for computation in told.values():
+        for computation in computations.values():
             machines.setdefault(computation.machine, len(machines))
         promise = None if self.promise is None else self.promise.renumbered()
         header = Header(
@@ -98,7 +98,7 @@ class Export:
                 evaluated=str(evaluation.result.evaluated),
                 seconds=round(evaluation.seconds, 6),
                 source=numbers[evaluation.provenance],
-                **_history(told.get(evaluation.result.index), machines),
+                **_history(computations.get(evaluation.result.index), machines),
                 **({} if promise is None else promise.fields(evaluation.result.index)),
             )
             for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
@@ -117,7 +117,7 @@ def _line(form: Struct) -> bytes:
 
 
 def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
-    """The fields of a result that say how it came to be."""
+    """The fields of a result that describe its computation."""
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
@@ -128,7 +128,7 @@ def _history(computation: Computation | None, machines: Mapping[Machine, int]) -
 
 
 def origin(evaluation: Evaluation) -> str:
-    """A note that tells an exported result from another evaluation of the same task."""
+    """A note that identifies an exported result among other evaluations of the same task."""
     text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
     return ORIGIN_PREFIX + hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -136,7 +136,7 @@ def origin(evaluation: Evaluation) -> str:
 def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults.
 
-    What they promise together says :func:`db.files.promise.joined_promise`.
+    For the promise of all of them, see :func:`db.files.promise.joined_promise`.
     """
     first = exports[0]
     by_task: dict[int, Evaluation] = {}

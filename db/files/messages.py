@@ -123,7 +123,7 @@ class HostName(Printable):
 
 
 class DeviceModel(Printable):
-    """What the maker calls a device."""
+    """The manufacturer's name of a device."""
 
     LONGEST = LONGEST_MODEL
 

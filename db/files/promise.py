@@ -1,7 +1,7 @@
-"""What an export says of replication: the share that was promised, what was drawn, and who confirmed what.
+"""The promise of an export: the share of results to be replicated, and which of them are drawn and confirmed.
 
-A promise travels with the results (format 2 of :mod:`db.files.exports`); files of format 1 record none.  Voters are
-numbers that mean nothing outside of their file, in the order in which its results name them.
+A promise is exported with the results (format 2 of :mod:`db.files.exports`); files of format 1 record none.  Voters
+are numbers, in the order in which the results of a file name them, without a meaning outside of the file.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from db.files.messages import BadMessage
 from db.records import Replication
 
 Voters = tuple[int, int]
-"""The voter of a result, and the voter that confirmed it."""
+"""(voter of a result, voter that confirmed it)."""
 NOT_RECORDED = "no promise recorded"
 NOTHING = "nothing was promised (--replicate 0)"
 
 
 @dataclass(frozen=True)
 class Promise:
-    """A promise that results are confirmed before they are merged, and how far it is kept.
+    """A promise that results are confirmed before they are merged, and how far it is fulfilled.
 
     Attributes:
-        share: of the results that independent voters confirm, from 0 to 1; 0: nothing was promised.
-        drawn: the tasks whose results were drawn; none at a share of 0.
-        confirmed: who confirmed which results, by task; None: the operator decided.
+        share: share of the results to be confirmed by independent voters, from 0 to 1; 0: nothing was promised.
+        drawn: the tasks whose results were drawn; none if the share is 0.
+        confirmed: the voters of confirmed results, by task; None: the operator decided.
     """
 
     share: float
@@ -43,7 +43,7 @@ class Promise:
 
     @property
     def missing(self) -> int:
-        """How many drawn results nobody has confirmed."""
+        """Number of drawn results that are not confirmed."""
         return len(self.drawn - self.confirmed.keys())
 
     def without(self, tasks: Collection[int]) -> Promise:
@@ -52,7 +52,7 @@ class Promise:
         return replace(self, drawn=self.drawn.difference(tasks), confirmed=kept).renumbered()
 
     def renumbered(self) -> Promise:
-        """The same with the numbers that its voters have in a file."""
+        """The same with its voters numbered as in a file."""
         numbers: dict[int, int] = {}
         confirmed: dict[int, Voters | None] = {}
         for index, voters in sorted(self.confirmed.items()):
@@ -63,7 +63,7 @@ class Promise:
         return replace(self, confirmed=confirmed)
 
     def header(self) -> dict[str, Any]:
-        """The fields of a file's header that state a promise that is :meth:`renumbered`."""
+        """The fields of a file's header that state this promise, which must be :meth:`renumbered`."""
         voters = len({voter for pair in self.confirmed.values() if pair is not None for voter in pair})
         return {"promise": self.share, **({"voters": voters} if voters else {})}
 
@@ -77,14 +77,14 @@ class Promise:
 
 
 def in_words(promise: Promise | None) -> str:
-    """A promise and how far it is kept, in words; None: of which nothing is known."""
+    """A promise and how far it is fulfilled, in words; None: not recorded."""
     if promise is None:
         return NOT_RECORDED
     return f"{promise.replication.words} (--replicate {promise.share:g})" if promise.share else NOTHING
 
 
 def document(promise: Promise | None) -> dict[str, object]:
-    """A promise as fields of a JSON object; ``promised`` is null where none is recorded."""
+    """A promise as fields of a JSON object; ``promised`` is null if none is recorded."""
     said: dict[str, object] = {"promised": None if promise is None else promise.share, "promise": in_words(promise)}
     if promise is not None and promise.drawn:
         said |= {"drawn": promise.replication.drawn, "replicated": promise.replication.replicated}
@@ -92,14 +92,14 @@ def document(promise: Promise | None) -> dict[str, object]:
 
 
 def joined_promise(parts: Sequence[tuple[Collection[int], Promise | None]]) -> Promise | None:
-    """The promise of several files of one campaign: no file lowers what another one promises.
+    """The promise of several files of one campaign: no file lowers the promise of another.
 
-    The largest share counts.  All results of a file that promises less, or records no promise, are drawn: nobody
-    knows which of them the larger share would have drawn.  A result is confirmed only if each file that has it says
-    so.  Where no file promises anything, and one of them records no promise, none is recorded.
+    The largest share counts.  All results of a file that promises less, or records no promise, are drawn, since it
+    is unknown which of them the larger share would have drawn.  A result is confirmed only if each file that
+    contains it says so.  If no file promises anything, and one of them records no promise, none is recorded.
 
     Args:
-        parts: the tasks of each file, and its promise.
+        parts: (tasks of its results, promise) of each file.
     """
     stated = [promise.share for _, promise in parts if promise is not None]
     share = max(stated, default=0.0)

@@ -1,6 +1,6 @@
-"""Files of results that strangers may have written, read line by line: each line is checked before the next one.
+"""Files of results that strangers may have written are read line by line, and each line is checked before the next.
 
-Time and memory are bounded whatever the file holds.
+Time and memory are bounded, whatever the file contains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
-    """The plan of a campaign of so many tasks; no large plan is made for few tasks.
+    """The plan of a campaign with this number of tasks; no large plan is made for few tasks.
 
     Raises CampaignMismatch when this version splits the problem in another way, MethodDoesNotApply or BadDepth.
     """
@@ -109,7 +109,7 @@ def _evaluations(
     computations: dict[int, Computation],
     promised: PromiseReader,
 ) -> Iterator[Evaluation]:
-    """The results; ``computations`` gets the computation of each that has one, ``promised`` who confirmed it."""
+    """The results.  Their computations are added to ``computations``, their promises to ``promised``."""
     seen = bytearray(header.tasks)
     for _ in range(header.results):
         line = lines.read(Line)

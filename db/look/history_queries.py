@@ -1,4 +1,4 @@
-"""Reads the whole history of a campaign at once, from a ledger."""
+"""The queries that read the whole history of a campaign from a ledger."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST_EVENTS = 1_000
 
 
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
-    """The history of a campaign; results of which an import says no times are no attempts of it.
+    """The history of a campaign; imported results without times have no attempts in it.
 
     Args:
-        where: the ledger, fit to be shown.
+        where: the ledger, without passwords.
     """
     workers = _workers(transaction)
     positions = {worker.worker_id: place for place, worker in enumerate(workers)}
@@ -93,7 +93,7 @@ def _results(
     return Results(
         task=np.array([row[0] for row in rows], dtype=np.int64),
         seconds=np.array([row[2] for row in rows], dtype=np.float64),
-        # A result of an import was accepted when the file was read, which says nothing of its computing.
+        # An imported result was accepted when its file was read, not when it was computed.
         accepted=np.array(
             [elsewhere.get(row[1], row[3]) if row[1] in workers else np.nan for row in rows], dtype=np.float64
         ),
@@ -121,7 +121,7 @@ def _attempts(
 
 
 def _workers(transaction: Transaction) -> list[PastWorker]:
-    """The workers with attempts at a campaign, but for those that stand for a file as a whole."""
+    """The workers with attempts at a campaign, except those that stand for a whole file."""
     taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN)
     rows = transaction.execute(
         select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)

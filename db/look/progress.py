@@ -1,4 +1,4 @@
-"""How far a campaign is: tasks, work, attempts and results in numbers, and the tasks one by one."""
+"""The progress of a campaign: numbers of tasks, work, attempts and results, and the tasks one by one."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _NOT_DONE = (
 def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
     """Tasks and work by state.
 
-    Only tasks that are not done are counted, and the done ones follow by subtraction: towards the end of a
-    campaign many workers ask this in vain, and then it costs little.
+    Only tasks that are not done are counted; the number of done ones follows by subtraction.  So the query costs
+    little towards the end of a campaign, when many workers ask in vain.
     """
     states = transaction.execute(_NOT_DONE).all()
     tasks = {row[0]: row[1] for row in states}
@@ -50,7 +50,7 @@ def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
 
 
 def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
-    """Tasks, work, attempts and results in numbers."""
+    """Numbers of tasks, work, attempts and results."""
     by_state = standing(transaction, campaign)
     by_outcome = transaction.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
@@ -78,7 +78,7 @@ def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
 
 
 def tasks(transaction: Transaction, state: str | None) -> list[TaskRecord]:
-    """Tasks with their results, by index; ``state``: only tasks in this state."""
+    """Tasks with their results, by index; ``state``: only tasks in this state, None: all."""
     query = (
         select(
             Task.task_index,

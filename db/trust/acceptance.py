@@ -22,11 +22,11 @@ from langford.result import Evaluation
 
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
 MOST_VALUES = 2
-"""Values of one attempt that are kept: two contradict each other, and more would only fill the ledger."""
+"""Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
 
 
 class Overtaken(Exception):
-    """Another transaction was faster with the first result of a task: begin again, one at a time."""
+    """Another transaction inserted the first result of a task: start again, one transaction at a time."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def accept(
     deliveries: Sequence[Delivery],
     one_at_a_time: bool = False,
 ) -> list[Receipt]:
-    """Take results; returns what became of each, see Campaign.deliver.
+    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`.
 
     Args:
-        one_at_a_time: whether to wait for others even if every result seems to be the first of its task.
+        one_at_a_time: whether to wait for other transactions even if all results seem to be first ones.
 
-    Raises Overtaken, unless ``one_at_a_time``: the transaction is to be undone.
+    Raises Overtaken, unless ``one_at_a_time``: the transaction must be undone.
     """
     attempt_ids = [delivery.attempt for delivery in deliveries]
     attempts = results.attempts(transaction, attempt_ids)
@@ -181,7 +181,7 @@ def _record(
 
 
 def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Those exported results that the campaign neither took nor exported before."""
+    """The exported results that the campaign has neither imported nor exported before."""
     known = queries.origins(transaction)
     return [evaluation for evaluation in evaluations if (evaluation.result.index, origin(evaluation)) not in known]
 
@@ -192,7 +192,7 @@ def take(
     worker_id: str,
     new: Sequence[Evaluation],
     notes: Sequence[str],
-    told: Mapping[int, Computation] = NOTHING,
+    known: Mapping[int, Computation] = NOTHING,
 ) -> list[Receipt]:
     """Take results without leases, as attempts of a worker; returns what became of each.
 
@@ -200,7 +200,7 @@ def take(
         worker_id: the worker, which is enrolled.
         new: the results.
         notes: where each of them comes from.
-        told: how they came to be, by task, as far as that is known.
+        known: the computations of the results, by task; unknown ones are omitted.
     """
     if not new:
         return []
@@ -223,5 +223,5 @@ def take(
     ]
     receipts = accept(transaction, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]
-    computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), told)
+    computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), known)
     return receipts

@@ -1,8 +1,8 @@
-"""What a campaign takes over from an imported file beside its results: the promise, and never any trust.
+"""What a campaign takes from an imported file besides its results: the promise, but no trust.
 
-The share of the campaign becomes that of the file if this is larger, and what the file says is drawn is drawn here.
-Confirmations that a file states are no votes: each drawn result waits until it is confirmed here, by a worker or by
-the operator.
+The campaign's share is raised to that of the file, and results that are drawn in the file are drawn here.
+Confirmations in the file are no votes: each drawn result waits until it is confirmed here, by a worker or by the
+operator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DRAW = (
 
 
 def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
-    """Let a campaign promise what a file promises, before the file's results are taken; returns the campaign."""
+    """Raise a campaign's share to that of a file, before the file's results are taken; returns the campaign."""
     if promise is None or promise.share <= campaign.recheck_share:
         return campaign
     turns.raise_recheck_share(transaction, promise.share)
@@ -35,12 +35,12 @@ def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promis
 
 
 def draw(transaction: Transaction, promise: Promise | None) -> None:
-    """Draw what a file says is drawn, after its results were taken: those that the ledger had before too."""
+    """Draw the results that are drawn in a file, after they were taken, including those known before."""
     if promise is not None and promise.drawn:
         transaction.execute(_DRAW, tasks=sorted(promise.drawn))
 
 
 def stated(promise: Promise | None) -> str:
-    """What a file says of its promise, in words for the record of events."""
+    """The promise of a file, in words for the event."""
     words = in_words(promise)
     return f"it states: {words}, which are no votes here" if promise is not None and promise.drawn else words

@@ -1,4 +1,4 @@
-"""Whether the results of a campaign may be merged: the promised share is replicated, and nothing is in doubt."""
+"""Whether the results of a campaign may be merged: none is in doubt, and the promised share is replicated."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from db.trust import waiting
 
 
 def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
-    """Raises ConflictingResults, UntrustedResults or Unreplicated, which say what the merge waits for.
+    """Raises ConflictingResults, UntrustedResults or Unreplicated, whose message says what the merge waits for.
 
     Args:
-        unconfirmed: whether results may be merged that are drawn and that nobody has confirmed.
+        unconfirmed: whether drawn results may be merged that are not confirmed.
     """
     name = campaign.name
     decide = f"decide here: `langford verify {name} --waiting`"

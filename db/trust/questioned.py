@@ -1,4 +1,4 @@
-"""Questions of the operator: results that are no votes any more, and wait to be evaluated again."""
+"""Results that the operator puts in question: they no longer count as votes, and wait to be evaluated again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def question(
 ) -> list[int]:
     """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
     turns.one_at_a_time(transaction)
-    # Not by their outcome: an attempt that expired may have brought a late result.
+    # Not by their outcome: an expired attempt may have delivered a late result.
     results = [
         Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == CAMPAIGN)) for table in (Result, Witness)
     ]

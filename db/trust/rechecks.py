@@ -1,4 +1,4 @@
-"""Rechecks: leases of results that wait to be evaluated again, for workers that may vote on them."""
+"""Rechecks: leases of tasks whose results wait to be evaluated again, for workers that may vote on them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from db.states import Outcome, VoterKind
 from db.store.dialects import among
 from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import voters, waiting
+from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
 from db.work import nonces, queries, transitions
 
@@ -52,7 +52,7 @@ _CLAIMANT = (
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
-# Not by its outcome: an attempt that expired may have brought a late result.
+# Not by its outcome: an expired attempt may have delivered a late result.
 _HAS_RESULT = or_(
     Attempt.id == Result.attempt_id,
     select(Witness.id)
@@ -83,12 +83,12 @@ _BARRED = (
     .correlate(Result)
     .exists()
 )
-"""Whether somebody evaluates a result again now, or the claimant must not: its host or token has voted on the task,
-or itself has failed at it."""
+"""Whether a result is being evaluated again now, or the claimant must not do it: its host or token has voted on the
+task, or it has failed at it."""
 
 
 def _available(results: Select[int, int]) -> Select[int, int]:
-    """Those of some results that the claimant may evaluate again, at most ``count``, locked."""
+    """Up to ``count`` of some results that the claimant may evaluate again, locked."""
     return results.where(~_BARRED).limit(_COUNT).with_for_update(skip_locked=True, of=Result)
 
 
@@ -108,7 +108,7 @@ _DRAWN_OF = (
     )
     .order_by(and_(Voter.device_kind == _DEVICE, Voter.kernels == _KERNELS), Voter.device_kind == _DEVICE, Voter.id)
 )
-"""The voters of drawn results that the claimant may confirm: those with other kernels first."""
+"""The voters of drawn results that the claimant may confirm; those with other kernels come first."""
 _DRAWN = _available(
     select(Result.campaign_id, Result.task_index)
     .where(
@@ -130,7 +130,7 @@ _IS_RUNNING = (
     .correlate(Result)
     .exists()
 )
-# By itself: another transaction may have started the same recheck while this one waited for a row.
+# A separate statement: another transaction may have started the same recheck while this one waited for a row.
 _START = transitions.starting(
     select(Result.campaign_id, Result.task_index).where(
         Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"), ~_IS_RUNNING
@@ -141,9 +141,9 @@ _START = transitions.starting(
 def claim(
     transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str
 ) -> list[Lease]:
-    """Lease up to ``count`` rechecks to a worker that votes independently of those who have voted.
+    """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
-    What is in doubt comes first, then what other kernels found.  Raises UnknownWorker, WrongToken or
+    Results in doubt come first, then results of other kernels.  Raises UnknownWorker, WrongToken or
     WorkerDistrusted.
 
     Args:
@@ -152,7 +152,7 @@ def claim(
     claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    voters.require_token(claimant.token, token)
+    enrolment.require_token(claimant.token, token)
     if claimant.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
@@ -171,7 +171,7 @@ def claim(
 
 
 def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:
-    """Up to ``count`` tasks whose results wait, and that a worker may evaluate again."""
+    """Up to ``count`` tasks whose results wait and that a worker may evaluate again."""
     known = {
         "worker": worker_id,
         "host": claimant.host,

@@ -1,7 +1,7 @@
-"""Replication: another voter evaluates a task again, and votes decide when results disagree.
+"""Replication: another voter evaluates a task again, and votes decide if results disagree.
 
-Which results wait for that follows from their state (:mod:`db.trust.waiting`), what votes decide from plain rules
-(:mod:`db.trust.votes`).  This module keeps further results as witnesses, and carries out what was decided.
+Which results wait for that follows from their state (:mod:`db.trust.waiting`), and what votes decide from plain
+rules (:mod:`db.trust.votes`).  This module stores further results as witnesses, and carries out the decisions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance
 
 
 def testimonies(transaction: Transaction, attempts: Collection[int]) -> dict[int, set[str]]:
-    """The values that attempts gave, by attempt, for tasks that had another result already."""
+    """The values that attempts delivered for tasks that already had a result, by attempt."""
     values: dict[int, set[str]] = {}
     testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
     for attempt, value in transaction.connection.execute(testified, {"attempts": attempts}):
@@ -43,7 +43,7 @@ def testimonies(transaction: Transaction, attempts: Collection[int]) -> dict[int
 
 
 def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lots: Mapping[int, float]) -> None:
-    """Keep further results of tasks that have one, none of them among its :func:`testimonies`; the votes decide."""
+    """Store further results of tasks, none of which is among the :func:`testimonies`, and let the votes decide."""
     rows = [results.row_of(delivery, attempt_lots[delivery.attempt]) for delivery in deliveries]
     transaction.connection.execute(
         insert(Witness).values(campaign_id=transaction.campaign_id, accepted=Now()), rows
@@ -53,10 +53,10 @@ def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lo
 
 
 def settle(transaction: Transaction, tasks: Collection[int], arrived: Collection[int] = frozenset()) -> None:
-    """Let the votes on tasks decide, and on those where a decision takes votes away.
+    """Let the votes on tasks decide, and on all tasks that lose votes by such a decision.
 
     Args:
-        tasks: of the campaign.
+        tasks: tasks of the campaign.
         arrived: the attempts whose votes are new.
     """
     unsettled = {transaction.campaign_id: set(tasks)}
@@ -134,7 +134,7 @@ _VOTES = (
 
 
 def _carry_out(transaction: Transaction, index: int, ruling: Ruling, accepted: Row[*tuple[Any, ...]]) -> None:
-    """Let a result be what the votes decided."""
+    """Change the accepted result of a task to what the votes decided."""
     if ruling.held.witness_id is not None:
         _exchange(transaction, index, ruling.held.witness_id)
     transaction.execute(
@@ -152,7 +152,7 @@ def _carry_out(transaction: Transaction, index: int, ruling: Ruling, accepted: R
 def _newly_valid(
     ruling: Ruling, votes: Sequence[Vote], accepted: Row[*tuple[Any, ...]], arrived: Collection[int]
 ) -> frozenset[int]:
-    """The voters for whom a confirmation speaks that did not before: once for each result."""
+    """The voters in whose favour a confirmation counts for the first time: once for each result."""
     if accepted.confirmed_by is None:
         return ruling.valid
     return ruling.valid & {vote.voter_id for vote in votes if vote.attempt_id in arrived}
@@ -173,15 +173,15 @@ _DRAW_ALL = (
 
 
 def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple[int, int]]:
-    """Stop trusting a voter: the leases of its workers end, and its results wait to be evaluated again.
+    """Distrust a voter: the leases of its workers end, and its results wait to be evaluated again.
 
-    Other voters with its token begin anew: host, kind of device and kernels are what a worker says of itself, and a
-    liar may invent them for each of its lies.
+    Other voters with the same token lose their record: host, kind of device and kernels are what a worker claims,
+    and a liar may invent them for each lie.
 
     Args:
         index: the task on which the votes went against the voter.
 
-    Returns (campaign, task) of those tasks on which it voted together with others.
+    Returns (campaign, task) of the tasks on which it voted together with others.
     """
     trusted = Voter.id == voter_id, Voter.distrusted.is_(None)
     voter = transaction.connection.execute(
@@ -210,7 +210,7 @@ def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple
 
 
 def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
-    """Make a witness the accepted result, and the accepted result a witness."""
+    """Exchange the accepted result of a task and a witness."""
     of_result = Result.campaign_id == CAMPAIGN, Result.task_index == index
     of_witness = Witness.id == witness_id
     old = transaction.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*of_result))

@@ -1,4 +1,4 @@
-"""How results came to be: told to exports, and kept of imports."""
+"""When and on which machines results were computed: read for exports, and recorded from imports."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from db.store.models import Attempt, Result, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
 IMPORTED = "imported"
-"""Name of the process of workers that are known from exports."""
+"""Name of the process of workers that are known from an export."""
 _IMPORTED = Worker.process == IMPORTED
-_TOLD = (
+_COMPUTATIONS = (
     select(
         Result.task_index,
         Attempt.granted,
@@ -34,7 +34,7 @@ _TOLD = (
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
-    # What was imported without times, or judged by the operator, has none.
+    # Results that were imported without times, or decided by the operator, have no computation.
     .where(Result.campaign_id == CAMPAIGN, (Voter.kind == VoterKind.WORKER) | _IMPORTED)
     .order_by(Result.task_index)
 )
@@ -47,14 +47,14 @@ _KEEP = (
 )
 
 
-def told(transaction: Transaction) -> dict[int, Computation]:
-    """How the accepted results of a campaign came to be, by task; those of which nothing is known are left out."""
+def of_results(transaction: Transaction) -> dict[int, Computation]:
+    """The computations of the accepted results of a campaign, by task; unknown ones are omitted."""
     machines: dict[str, Machine] = {}
     computations: dict[int, Computation] = {}
-    for index, granted, began, ended, worker_id, host, kind, *equipment in transaction.execute(_TOLD):
+    for index, granted, began, ended, worker_id, host, kind, *equipment in transaction.execute(_COMPUTATIONS):
         machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
         if ended is not None:
-            # The clock may have gone back meanwhile, and a late result began after the end of its lease.
+            # The clock may have been set back, and a late result may have begun after the end of its lease.
             granted = min(granted, ended)
             began = None if began is None else min(max(granted, began), ended)
             computations[index] = Computation(machine, granted, began, ended)
@@ -67,12 +67,12 @@ def keep(
     attempts: Sequence[tuple[int, int]],
     computations: Mapping[int, Computation],
 ) -> None:
-    """Give imported attempts the workers and the times that their file tells.
+    """Record the workers and times of imported attempts, as stated in their file.
 
     Args:
-        worker_id: the worker of the import, whose voter vouches for all of them.
-        attempts: (attempt, task) of the results that were taken.
-        computations: by task.
+        worker_id: the worker of the import, whose voter is responsible for all of them.
+        attempts: (attempt, task) of the imported results.
+        computations: the computations in the file, by task.
     """
     now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []
@@ -81,7 +81,7 @@ def keep(
     for attempt, index in attempts:
         computation = computations.get(index)
         if computation is None or computation.ended > now:
-            continue  # nothing is known, or the clock there was ahead of this one
+            continue  # unknown, or by a clock that was ahead of that of this ledger
         of_machine = workers.setdefault(computation.machine, str(uuid.uuid4()))
         times.setdefault(computation.machine, []).extend((computation.granted, computation.ended))
         rows.append(

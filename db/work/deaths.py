@@ -1,7 +1,7 @@
-"""Tasks that end the processes that evaluate them: after some deaths, on two hosts where there are two, set aside.
+"""Tasks whose evaluation kills its process: they are set aside after several deaths, on two hosts if there are two.
 
-A worker process may die for reasons of its machine, but a task on which processes die again and again would end one
-worker after another.  A host on which a process died on a task gets that task again only when nothing else is left.
+A process may die for reasons of its machine, but a task on which processes die repeatedly would end one worker
+after another.  A host on which a process died gets the same task again only when no other task is left.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from db.work import transitions
 from db.work.transitions import CHOSEN
 
 PRESENCE_SECONDS = 600.0
-"""How long a host counts as present after its last attempt has ended."""
+"""How long a host counts as present after the end of its last attempt."""
 
 
 def die(transaction: Transaction, attempt: int, index: int, reason: str) -> bool:
-    """Note that the process died that evaluated a task; returns whether the task was set aside.
+    """Record that the process that evaluated a task died; returns whether the task was set aside.
 
     A task that is done stays done.
     """
@@ -57,15 +57,15 @@ _PRESENT = (
 
 
 def set_aside(transaction: Transaction) -> None:
-    """Set those ready tasks aside that waited for another host, when no other host is left."""
+    """Set aside ready tasks that waited for another host, if no other host is left."""
     for index, deaths in transaction.execute(_DEADLY).all():
         _judge(transaction, index, deaths)
 
 
 def _judge(transaction: Transaction, index: int, deaths: int) -> bool:
-    """Set a task aside on which processes died often enough; returns whether it is.
+    """Set aside a task on which enough processes have died; returns whether it was.
 
-    While another host works on the campaign, one death at least must be there.
+    While other hosts work on the campaign, at least one of the deaths must have happened on another host.
     """
     rows = transaction.execute(_DEATHS, task=index).all()
     hosts = {row.host for row in rows}

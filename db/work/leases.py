@@ -1,7 +1,7 @@
-"""Leases: ready tasks are granted to workers, and deadlines move.
+"""Leases: tasks are granted to workers, and deadlines are moved.
 
 As in :mod:`db.work.transitions`, each function is one change within a transaction, and its statements are composed
-once.
+only once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.files.fields import LONGEST_SECONDS
+from db.files.messages import LONGEST_SECONDS
 from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.dialects import Now, among
@@ -21,18 +21,18 @@ from db.work import nonces, queries, transitions
 from db.work.transitions import SECONDS
 
 CLOCK_STEP_SECONDS = 1.0
-"""How far clocks may step back without notice."""
+"""How far a clock may be set back without consequences."""
 LAST_ATTEMPTS = 1_000
-"""Of which the results show how fast tasks are evaluated."""
+"""Number of attempts whose results show how fast tasks are evaluated."""
 COPY_SECONDS = 60.0
-"""How long a task is held before another worker may get a copy of it."""
+"""How long a worker must have held a task before another worker may get a copy of it."""
 
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 
 
 def _starting_ready(condition: ColumnElement[bool]) -> ReturningInsert[int, int]:
-    """A statement that starts attempts at up to ``count`` ready tasks of which a condition holds, largest first."""
+    """A statement that starts attempts at up to ``count`` ready tasks that meet a condition, largest first."""
     return transitions.starting(
         select(Task.campaign_id, Task.task_index)
         .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY, condition)
@@ -75,7 +75,7 @@ def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[st
 
 
 def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first; one that ended a process of this host comes last, alone."""
+    """Lease up to ``count`` ready tasks, largest first; one that killed a process of this host is last, alone."""
     if not count:
         return []
     parameters = _granting(worker_id, nonce, count, seconds)
@@ -138,7 +138,7 @@ _NOTE_STEPS = update(Attempt).where(Attempt.id == bindparam("attempt")).values(s
 def renew(transaction: Transaction, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
     """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run.
 
-    ``steps``: how far the evaluation of some of them is, by attempt.
+    ``steps``: steps that were made in some of them, by attempt.
     """
     transaction.connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
     running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
@@ -156,11 +156,11 @@ _CUT = (
 
 
 def cut(connection: Connection) -> int:
-    """Cut deadlines that are further away than their leases last: the clock was ahead, and came back."""
+    """Shorten deadlines that are later than their leases last: the clock was ahead and has been set back."""
     return connection.execute(_CUT).rowcount
 
 
-# By their numbers alone: SQLite might read all attempts of the campaign instead.
+# By their ids alone: otherwise SQLite might read all attempts of the campaign.
 _LAST_RESULTS = (
     select(Attempt.campaign_id, Worker.device_kind, Result.seconds, Task.work)
     .select_from(Attempt)
@@ -177,7 +177,7 @@ _LAST_RESULTS = (
 
 
 def pace(transaction: Transaction, device_kind: str) -> float | None:
-    """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
+    """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
     rows = transaction.connection.execute(_LAST_RESULTS).all()
     ours = [row for row in rows if (row.campaign_id, row.device_kind) == (transaction.campaign_id, device_kind)]
     return max((row.seconds / row.work for row in ours), default=None)

@@ -1,4 +1,4 @@
-"""The end of a campaign before its time, its new name, and its removal; each is one change within a transaction."""
+"""Cancelling, renaming and deleting a campaign; each function is one change within a transaction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, select, text, update
 
-from db.errors import LeasesRunning, NameTaken
+from db.errors import BadName, LeasesRunning
 from db.names import require_name
 from db.states import EventKind, Outcome, TaskState
 from db.store.dialects import close_to_writers
@@ -15,12 +15,12 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
 TABLES: tuple[Any, ...] = (Witness, Result, Attempt, Task, Event, Token, Notice)
-"""What belongs to a campaign, in the order in which it may go."""
+"""The tables of a campaign, in an order in which their rows may be deleted."""
 NOTE = "cancelled by the operator"
 
 
 def cancel(transaction: Transaction) -> tuple[int, int]:
-    """End all leases of a campaign, and set all its tasks aside that are not done; (leases, tasks)."""
+    """End all leases of a campaign, and set aside all tasks that are not done; returns (leases, tasks)."""
     ended = transitions.end(
         transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, campaign=transaction.campaign_id
     )
@@ -32,19 +32,19 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
 
 
 def rename(transaction: Transaction, name: str, where: str) -> None:
-    """Give a campaign another name; raises BadName or NameTaken, which names the ledger ``where``."""
+    """Give a campaign another name; raises BadName.  ``where``: the ledger's name in messages."""
     require_name(name)
     close_to_writers(transaction.connection, Campaign)
     holder = transaction.connection.scalar(select(Campaign.id).where(Campaign.name == name))
     if holder not in (None, transaction.campaign_id):
-        raise NameTaken(f"{where} has a campaign {name!r} already: choose another name")
+        raise BadName(f"{where} has a campaign {name!r} already: choose another name")
     transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(name=name))
 
 
 def close(transaction: Transaction, name: str) -> None:
-    """Let nobody change a campaign until this transaction ends; raises LeasesRunning when workers hold its tasks.
+    """Lock a campaign until this transaction ends; raises LeasesRunning when workers hold its tasks.
 
-    ``name``: of the campaign, for the message.
+    ``name``: the campaign's name in the message.
     """
     for table in (Attempt, Result):
         close_to_writers(transaction.connection, table)
@@ -57,8 +57,8 @@ def close(transaction: Transaction, name: str) -> None:
 
 
 def remove(transaction: Transaction) -> None:
-    """Delete a campaign that is closed, with all that belongs to it, but its workers."""
-    # By the foreign keys each attempt is looked for among all results; no other question wants these indices.
+    """Delete a closed campaign with all its rows, except its workers."""
+    # For the foreign keys each deleted attempt is looked up among all results; only this needs the indices.
     for pointing in ("result", "witness"):
         transaction.connection.execute(text(f"CREATE INDEX leaving_{pointing} ON {pointing} (attempt_id)"))
     for table in TABLES:

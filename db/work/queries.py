@@ -1,4 +1,4 @@
-"""Read-only questions to a ledger, each one function on a connection."""
+"""Queries of campaigns, attempts and leases; each function reads within a transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
-# Not the secret of the draw, which a role that only reads may not see.
+# Without the secret of the draw, which a role that only reads may not see.
 _CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.key != Campaign.secret.key))
 
 
@@ -28,13 +28,13 @@ def ledger_uuid(connection: Connection) -> str:
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
-    """The campaign of that name; None when there is none."""
+    """The campaign of that name; None: there is none."""
     row = connection.execute(_CAMPAIGNS.where(Campaign.name == name)).one_or_none()
     return None if row is None else _campaign_of(row)
 
 
 def required_campaign(connection: Connection, name: str, where: str) -> CampaignRecord:
-    """The campaign of that name; raises NoSuchCampaign, which names the ledger ``where``."""
+    """The campaign of that name; raises NoSuchCampaign.  ``where``: the ledger's name in the message."""
     record = campaign(connection, name)
     if record is None:
         names = ", ".join(known.name for known in campaigns(connection))
@@ -47,7 +47,7 @@ _STILL_THERE = select(Campaign.uuid).where(Campaign.id == CAMPAIGN)
 
 
 def require_undeleted(connection: Connection, campaign: CampaignRecord) -> None:
-    """Raises NoSuchCampaign when the campaign was deleted; SQLite gives its number to the next one."""
+    """Raises NoSuchCampaign when the campaign was deleted; SQLite reuses its number for the next one."""
     if connection.scalar(_STILL_THERE, {"campaign": campaign.campaign_id}) != campaign.uuid:
         raise NoSuchCampaign(
             f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
@@ -95,7 +95,7 @@ def origins(transaction: Transaction) -> set[tuple[int, str]]:
 
 
 def work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:
-    """Estimated work of these tasks, by task."""
+    """The estimated work of these tasks, by task."""
     keys = Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks")
     rows = transaction.execute(select(Task.task_index, Task.work).where(*keys), tasks=tasks)
     return {row.task_index: row.work for row in rows}
@@ -107,12 +107,12 @@ _SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.non
 
 
 def tasks_of(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, int]:
-    """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are left out."""
+    """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are omitted."""
     return {attempt: row.task_index for attempt, row in shown(transaction, credentials).items()}
 
 
 def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, Row[*tuple[Any, ...]]]:
-    """The attempts whose nonces are shown, with their tasks and workers, as :func:`tasks_of`."""
+    """The rows (id, task, worker) of the attempts whose nonces are shown, as in :func:`tasks_of`."""
     rows = transaction.connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
     attempts = {row.id: row for row in rows if row.campaign_id == transaction.campaign_id}
     return {
@@ -123,7 +123,7 @@ def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict
     }
 
 
-# By the worker alone: SQLite might read all attempts of the campaign instead.
+# By the worker alone: otherwise SQLite might read all attempts of the campaign.
 _RUNNING = select(Attempt.id, Attempt.campaign_id).where(
     Attempt.worker_id == bindparam("worker"), Attempt.ended.is_(None)
 )
@@ -141,7 +141,7 @@ _IN_TIME = select(Attempt.id).where(
 
 
 def is_worked_at(transaction: Transaction) -> bool:
-    """Whether an attempt at a campaign runs that is not overdue."""
+    """Whether an attempt at the campaign is running that is not overdue."""
     return transaction.execute(_IN_TIME.limit(1)).first() is not None
 
 

@@ -1,6 +1,6 @@
-"""Results that arrive: the attempts that may bring them, the first one of each task, and when it was computed.
+"""Results that arrive: the attempts that deliver them, and the first result of each task.
 
-What becomes of further results is decided in :mod:`db.trust`.
+Further results are the subject of :mod:`db.trust`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ATTEMPTS = (
 
 
 def attempts(transaction: Transaction, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
-    """These attempts by id; those of other campaigns, or of none, are left out."""
+    """These attempts by id; those of other campaigns, or that do not exist, are omitted."""
     rows = transaction.execute(_ATTEMPTS, attempts=attempt_ids).all()
     return {
         attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
@@ -53,18 +53,18 @@ def insert(
     attempts: Mapping[int, AttemptRecord],
     lots: Mapping[int, float],
 ) -> set[int]:
-    """Insert results of tasks that had none; returns the tasks whose results were inserted.
+    """Insert results of tasks that have none; returns the tasks whose results were inserted.
 
-    A task is missing there when another transaction was faster.
+    A task is not among them when another transaction was faster.
 
     Args:
         deliveries: the results.
-        attempts: the attempts, by number.
-        lots: of their results, by number of the attempt.
+        attempts: their attempts, by id.
+        lots: the lots of the results, by attempt.
     """
     if not deliveries:
         return set()
-    # In the order of tasks: of two transactions with the same tasks only one waits for the other.
+    # Ordered by task: of two transactions with the same tasks, one waits for the other without a deadlock.
     rows = [
         {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
         for delivery in sorted(deliveries, key=index_of)
@@ -85,7 +85,7 @@ def _insertion(dialect: str) -> Any:
         Result.lot,
         Result.voter_id,
     ]
-    # Within this statement: see turns.set_recheck_share().
+    # Within the same statement, see turns.set_recheck_share().
     has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
     rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
     new = insert_new(dialect, Result).from_select(
@@ -100,7 +100,7 @@ def index_of(delivery: Delivery) -> int:
 
 
 def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
-    """What ``result`` and ``witness`` keep of a delivery."""
+    """The columns of a delivery that the tables ``result`` and ``witness`` share."""
     evaluation = delivery.evaluation
     return {
         "task_index": evaluation.result.index,
@@ -114,8 +114,8 @@ def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
 
 @cache
 def _beginning(dialect: str) -> Update:
-    """A statement that notes when the computing of attempts began."""
-    attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("told").c
+    """A statement that records when the computing of attempts began."""
+    attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("reported").c
     return update(Attempt).where(Attempt.id == attempt).values(began=case((began > Now(), Now()), else_=began))
 
 
@@ -125,10 +125,10 @@ def _completing(dialect: str) -> Update:
 
 
 def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]) -> None:
-    """Make tasks done, and end the attempts, by number, whose results are the first of these tasks."""
+    """Make the tasks of first results done, and end their attempts; ``attempts``: by id."""
     if not first:
         return
-    # Not end(), which would make the tasks ready.
+    # Not by transitions.end(), which would make the tasks ready.
     transaction.connection.execute(_completing(transaction.dialect), {"rows": _rows(first, attempts)})
     set_state(transaction, [index_of(delivery) for delivery in first], TaskState.DONE)
 
@@ -136,7 +136,7 @@ def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapp
 def note_began(
     transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> None:
-    """Note when the computing of results began, as far as that can be."""
+    """Record when the computing of results began: not before the grant, and not after now."""
     transaction.connection.execute(_beginning(transaction.dialect), {"rows": _rows(deliveries, attempts)})
 
 

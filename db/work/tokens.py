@@ -1,7 +1,4 @@
-"""Tokens: the right to use a campaign through a task server.
-
-Every function works on a connection.  The ledger keeps only the SHA-256 of a token.
-"""
+"""Tokens: the right to use a campaign through a task server.  The ledger keeps only the SHA-256 of a token."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ LONGEST_LABEL = 100
 
 
 def new_token(transaction: Transaction, role: Role, seconds: float | None = None, label: str = "") -> str:
-    """Make a fresh token for a campaign; returns it.
+    """Make a new token for a campaign; returns the token.
 
     Args:
         seconds: how long it is valid; None: until it is revoked.
-        label: what it is for, at most LONGEST_LABEL characters.
+        label: its purpose, cut to LONGEST_LABEL characters.
     """
     token = secrets.token_urlsafe(32)
     row = {
@@ -40,7 +37,7 @@ def new_token(transaction: Transaction, role: Role, seconds: float | None = None
 
 
 def revoke_token(transaction: Transaction, token_id: int) -> bool:
-    """Delete one token of a campaign; returns whether there was one of this number."""
+    """Delete the token of a campaign with this number; returns whether it existed."""
     chosen = Token.campaign_id == CAMPAIGN, Token.id == token_id
     return transaction.execute(delete(Token).where(*chosen)).rowcount > 0
 
@@ -52,18 +49,18 @@ def revoke(transaction: Transaction, token: str) -> None:
 
 
 def revoke_tokens(transaction: Transaction) -> int:
-    """Delete all tokens of a campaign; returns how many there were."""
+    """Delete all tokens of a campaign; returns their number."""
     return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN)).rowcount
 
 
 def listed(transaction: Transaction) -> list[TokenRecord]:
-    """The tokens of a campaign, oldest first, those that have expired among them."""
+    """The tokens of a campaign, oldest first, including expired ones."""
     columns = Token.id, Token.role, Token.label, Token.created, Token.expires
     rows = transaction.execute(select(*columns).where(Token.campaign_id == CAMPAIGN).order_by(Token.id))
     return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
 
 
-# By their digests: whoever measures the time of a search learns at most the start of a hash, and that of no token.
+# Looked up by their digests: the time of a query can reveal at most the start of a hash, and nothing of a token.
 _RIGHTS = (
     select(Campaign.uuid, Token.role, Token.digest)
     .join(Campaign, Campaign.id == Token.campaign_id)
@@ -72,16 +69,17 @@ _RIGHTS = (
 
 
 def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
-    """What the bearer of some tokens may do, in all campaigns of the ledger: one look-up, however many there are.
+    """What the bearer of some tokens may do, in all campaigns of the ledger, by a single query.
 
-    A token that has expired gives no right."""
+    An expired token gives no right.
+    """
     tokens = {digest(token): token for token in shown if token}
     rows = connection.execute(_RIGHTS, {"digests": sorted(tokens)})
     return [Right(row.uuid, Role(row.role), tokens[row.digest]) for row in rows]
 
 
 def digest(token: str) -> str:
-    """What the ledger keeps of a token: its SHA-256; "" for no token."""
+    """The SHA-256 of a token in hexadecimal digits: what the ledger keeps of it; "" for no token."""
     if not token:
         return ""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -44,11 +44,11 @@ OF_WORKER_HERE: ColumnElement[bool] = OF_CAMPAIGN & OF_WORKER
 OF_VOTER: ColumnElement[bool] = Attempt.worker_id.in_(
     select(Worker.id).where(Worker.voter_id == bindparam("voter", type_=Integer))
 )
-"""Conditions that choose the attempts that :func:`end` ends."""
+"""Conditions that select the attempts that :func:`end` ends."""
 
 
 def insert_tasks(transaction: Transaction, work: Sequence[float]) -> None:
-    """Insert the tasks of a new campaign, all ready; ``work``: the estimated work of each."""
+    """Insert the tasks of a new campaign, all ready; ``work``: their estimated work, by index."""
     rows = given(transaction.dialect, [Task.task_index, Task.work]).add_columns(
         literal(transaction.campaign_id, Integer), literal(TaskState.READY, String), literal(0, Integer)
     )
@@ -65,7 +65,7 @@ def starting(tasks: Select[int, int], copied: bool = False) -> ReturningInsert[i
     """A statement that starts an attempt at every (campaign, task) that a query selects.
 
     Its parameters are those of the query, ``worker``, ``nonce`` (the digest) and ``seconds``.  ``copied``: whether
-    others run beside the new attempts.
+    other attempts run at the same tasks.
     """
     rows = tasks.add_columns(
         bindparam("worker", type_=String),
@@ -80,14 +80,14 @@ def starting(tasks: Select[int, int], copied: bool = False) -> ReturningInsert[i
 
 
 def grant(transaction: Transaction, start: ReturningInsert[int, int], **parameters: object) -> dict[int, int]:
-    """Execute a statement of :func:`starting`; returns the attempts by task."""
+    """Execute a statement of :func:`starting`; returns the new attempts by task."""
     return dict(transaction.execute(start, **parameters).all())
 
 
 def fail(transaction: Transaction, attempt: int, index: int, reason: str) -> bool:
-    """Note that a task failed by itself in an attempt; returns whether it was set aside.
+    """Record that a task itself failed in an attempt; returns whether it was set aside.
 
-    A task that is done stays done, and is evaluated again by others if its result waits for that.
+    A task that is done stays done; if its result waits to be evaluated again, other workers do that.
     """
     if not end(transaction, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
         return False
@@ -101,7 +101,7 @@ def fail(transaction: Transaction, attempt: int, index: int, reason: str) -> boo
 
 
 def set_aside(transaction: Transaction, index: int, attempt: int | None, reason: str) -> None:
-    """Set a task aside that is not done."""
+    """Set aside a task, unless it is done."""
     for state in (TaskState.READY, TaskState.LEASED):  # leased: a copy of the attempt runs
         set_state(transaction, [index], TaskState.SET_ASIDE, state)
     record(transaction, EventKind.SET_ASIDE, index, attempt, reason)
@@ -131,8 +131,8 @@ def end(
     Args:
         condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN or OF_WORKER_HERE.
         outcome: how they end.
-        note: why; None keeps an earlier note.
-        parameters: of the condition: ``attempts``, ``worker``, ``voter``, ``campaign``.
+        note: why they end; None keeps an earlier note.
+        parameters: the parameters of the condition: ``attempts``, ``worker``, ``voter``, ``campaign``.
 
     Returns the number of attempts that ended.
     """
@@ -146,7 +146,7 @@ def ended(
     note: str | None,
     **parameters: object,
 ) -> list[str]:
-    """End running attempts as :func:`end` does; returns the worker of each."""
+    """End running attempts as :func:`end` does; returns the workers, one for each attempt."""
     rows = transaction.connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
     for campaign_id in sorted({row.campaign_id for row in rows}):
         indices = {row.task_index for row in rows if row.campaign_id == campaign_id}
@@ -171,8 +171,8 @@ _ALONE_AGAIN = (
 
 
 def _leave(transaction: Transaction, tasks: Collection[int]) -> set[int]:
-    """Let the attempts that run at tasks be copied again; returns their tasks."""
-    # Of two transactions that end the last two attempts at a task, the second sees what the first did.
+    """Allow the attempts that still run at these tasks to be copied again; returns their tasks."""
+    # Of two transactions that end the last two attempts at a task, the second one sees the change of the first.
     transaction.execute(_LOCKED, tasks=tasks)
     return set(transaction.scalars(_ALONE_AGAIN, tasks=tasks))
 
@@ -186,7 +186,7 @@ def _setting(state: TaskState, only: TaskState | None) -> Update:
 def set_state(
     transaction: Transaction, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
-    """Put tasks into a state; with ``only`` just those that are in that state now."""
+    """Set the state of tasks; with ``only``, of those that are in that state now."""
     transaction.execute(_setting(state, only), tasks=indices)
 
 
@@ -211,7 +211,7 @@ def record(
 
 
 def reopen(transaction: Transaction) -> int:
-    """Make the tasks that were set aside ready again; returns how many."""
+    """Make the tasks that were set aside ready again; returns their number."""
     set_aside = Task.campaign_id == CAMPAIGN, Task.state == TaskState.SET_ASIDE
     fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0)
     return transaction.execute(fresh).rowcount

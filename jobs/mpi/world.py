@@ -6,22 +6,17 @@ import os
 from typing import TYPE_CHECKING
 
 from langford.devices import Device, devices
-from langford.errors import LangfordError, NotInstalled
+from langford.errors import BadInput, NotInstalled
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 
-class SeparateWorlds(LangfordError):
-    """Several processes were started, but MPI does not connect them: each one is alone."""
-
-
-class TooFewRanks(LangfordError):
-    """There is no rank besides rank 0, which only gives tasks to others."""
-
-
 def world() -> Intracomm:
-    """All ranks of this program; raises NotInstalled or SeparateWorlds."""
+    """All ranks of this program.
+
+    Raises NotInstalled, and BadInput where MPI does not connect the processes that were started.
+    """
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -30,7 +25,7 @@ def world() -> Intracomm:
         ) from error
     started = int(os.environ.get("SLURM_NTASKS", "1"))
     if MPI.COMM_WORLD.size == 1 and started > 1:
-        raise SeparateWorlds(
+        raise BadInput(
             f"SLURM started {started} tasks, but MPI does not connect them: srun and this MPI library do not work "
             "together; start with `mpirun`, or with `srun --mpi=pmi2` (see `srun --mpi=list`)"
         )

@@ -67,7 +67,7 @@ class Calls:
         """
         Args:
             console: may ask to stop; then calls that are not answered are given up.
-            whom: is called, as messages name it.
+            whom: what is called, as messages name it.
             clock: measures how long a call takes.
         """
         self._console, self._whom, self._clock = console, whom, clock

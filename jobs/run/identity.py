@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from db.files.fields import LONGEST_JOB, LONGEST_MODEL
+from db.files.messages import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
 from langford.cores import cores
 from langford.devices import Device, kind_of
@@ -43,7 +43,7 @@ class Identity:
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:
-        """What a ledger is told first, see :meth:`db.Ledger.enrol`: all but the equipment."""
+        """The arguments of :meth:`db.Ledger.enrol`, without the equipment."""
         return self.worker_id, self.host, self.process, self.device_kind, self.kernels
 
     @classmethod

@@ -26,6 +26,7 @@ from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 from langford.steps import COMPILING_WORDS
+from langford.words import several
 
 if TYPE_CHECKING:
     from db import Campaign
@@ -139,7 +140,7 @@ class Run:
         except GivenUp as error:
             pool.stop()
             self._console.say(
-                f"{error}: what was computed and not delivered is lost, {len(self._leases)} leases will expire"
+                f"{error}: undelivered results are lost, and {several(len(self._leases), 'lease')} will expire"
             )
             return self._console.stop_reason()
         except BaseException:
@@ -152,7 +153,7 @@ class Run:
         try:
             self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
         except GivenUp as error:
-            self._console.say(f"{error}: {len(self._leases)} leases will expire")
+            self._console.say(f"{error}: {several(len(self._leases), 'lease')} will expire")
         return stopped
 
     def _work(self, pool: Pool) -> str | None:
@@ -195,7 +196,7 @@ class Run:
             pool.submit(token, self._leases[token].index)
 
     def _look(self, pool: Pool) -> None:
-        """Renew the leases, and end the processes of tasks that take much too long."""
+        """Renew the leases, and end the processes of tasks that exceed their limit of time."""
         computing = pool.computing
         steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
         self._source.attend(self._leases.values(), steps)

@@ -74,7 +74,7 @@ class TaskSource(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready or held by anybody, as far as the source knows."""
+        """Whether no task is ready and no worker holds one, as far as the source knows."""
         ...
 
     def useful(self, workers: int) -> int:
@@ -116,7 +116,7 @@ class TaskSource(Protocol):
         ...
 
     def close(self, ending: Ending) -> None:
-        """End the run: send the results that still wait, if any, and say how it ended.
+        """End the run: send the results that still wait, if any, and report how it ended.
 
         Called even when it never was ready.
         """
@@ -195,7 +195,7 @@ class LedgerTasks:
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready or held by anybody."""
+        """Whether no task is ready and no worker holds one."""
         return self.exhausted and not self._calls.make(self._campaign.standing).unfinished
 
     def useful(self, workers: int) -> int:

@@ -1,7 +1,7 @@
-"""Notifications: what an operator should know who is not there, told once each by a hook.
+"""Notifications for an operator who is not watching: each is sent once, by a hook.
 
-A thread of its own looks at the campaigns and tells what is due; nobody waits for it.  The ledger keeps account
-(:mod:`db.look.notices`): several servers of one ledger, and one that starts again, tell nothing twice.
+A thread looks at the campaigns and sends what is due; nothing waits for it.  The ledger records what was sent
+(:mod:`db.look.notices`), so neither several servers of one ledger nor a restarted server send anything twice.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.run.clock import SYSTEM, Clock
-from jobs.show.hooks import Hook, NotTold
+from jobs.show.hooks import Hook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
 from langford.words import duration
 
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""Looks at a campaign take at most one part in so many of the time."""
+"""Looks at a campaign take at most one part in 50 of the time."""
 LONGEST_PAUSE = 15.0
-"""Seconds to the next look at most, whatever the last ones took: a machine that is busy makes cheap looks long."""
+"""Longest time between two looks, in seconds: on a busy machine even a cheap look takes long."""
 EVENT_PAUSE = 60.0
-"""What happens within so many seconds after a notice is told in one."""
+"""Seconds after a notification in which further events of its kind are collected for the next one."""
 STALLED_SECONDS = 900.0
-"""Unless the operator says otherwise: a campaign has stalled when nobody has worked for so long."""
+"""By default a campaign has stalled when no one has worked for this many seconds."""
 EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
     NoticeKind.CONFLICT: EventKind.CONFLICT,
     NoticeKind.DISTRUSTED: EventKind.DISTRUSTED,
     NoticeKind.SET_ASIDE: EventKind.SET_ASIDE,
 }
 REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
-"""After these a campaign may be done once more."""
+"""After one of these events a finished campaign may become unfinished, and be done again."""
 Say = Callable[[str, str, str], None]
 """Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to tell, if it was not told.
+    """Something to notify, unless it was notified before.
 
     Attributes:
         kind: what.
@@ -62,7 +62,7 @@ class Fact:
 
 
 class Facts:
-    """What is to be told about a campaign now, whether it was told or not."""
+    """The facts about a campaign that are worth a notification now, whether or not one was sent."""
 
     def __init__(self, campaign: Campaign, stalled_seconds: float, clock: Clock = SYSTEM) -> None:
         self._campaign, self._stalled_seconds, self._clock = campaign, stalled_seconds, clock
@@ -81,9 +81,9 @@ class Facts:
         return self._standing or self._campaign.standing()
 
     def now(self, at_once: bool = False) -> list[Fact]:
-        """The facts; none when the last look was dear and is not long ago.
+        """The facts; none if the last look was expensive and recent.
 
-        ``at_once``: look all the same, and let nothing wait for more of its kind.
+        ``at_once``: look anyway, and do not collect events of a kind.
         """
         began = self._clock.monotonic()
         if began < self._next_look and not at_once:
@@ -115,7 +115,7 @@ def _number(latest: Mapping[EventKind, int]) -> Callable[[EventKind], int]:
 
 
 class Notifier:
-    """Tells what is due about some campaigns by one hook, in a thread of its own."""
+    """Sends what is due about some campaigns by one hook, in a thread of its own."""
 
     def __init__(
         self,
@@ -128,9 +128,9 @@ class Notifier:
         """
         Args:
             campaigns: of one ledger.
-            hook: tells the operator.
-            say: called, in that thread, with remarks on what was told and what was not.
-            stalled_seconds: how long no one works before that is notified.
+            hook: notifies the operator.
+            say: called in that thread, with remarks on what was sent and what was not.
+            stalled_seconds: how many seconds without a worker make a stall.
             clock: measures it, and the pauses between two looks.
         """
         self._facts = {campaign: Facts(campaign, stalled_seconds, clock) for campaign in campaigns}
@@ -148,7 +148,7 @@ class Notifier:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Look once more, tell what is due, and end; what takes longer than ``seconds`` is left to the next one."""
+        """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for a restart."""
         self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
         self._thread.join(seconds)
@@ -172,11 +172,11 @@ class Notifier:
             except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if campaign.name not in self._blind:
-                    self._say("not_notified", f"cannot see what is to be told: {kind}{error}", campaign.name)
+                    self._say("not_notified", f"cannot see what to notify: {kind}{error}", campaign.name)
                 self._blind.add(campaign.name)
 
     def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
-        """Tell a fact, unless it was told or another one tells it."""
+        """Notify a fact, unless that was done or another process does it."""
         where, subject = (campaign.database, campaign.campaign_id), (campaign.name, fact.kind)
         claimed = notices.claim(
             *where, self._hook.channel, fact.kind, fact.about, by_events=fact.by_events, pause=fact.pause
@@ -185,25 +185,25 @@ class Notifier:
             return
         document = notice(campaign, claimed, facts.standing, self._clock.wall())
         try:
-            self._hook.tell(json.dumps(document).encode())
-        except NotTold as error:
-            wait = notices.not_told(campaign.database, claimed)
+            self._hook.notify(json.dumps(document).encode())
+        except NotDelivered as error:
+            wait = notices.failed(campaign.database, claimed)
             given_up = claimed.tries >= notices.MOST_TRIES
-            again = "it is given up" if given_up else f"trying again in {duration(wait)}"
-            message = f"{self._hook.where} was not told of {fact.kind.value!r}: {error}; {again}"
+            again = "no more attempts are made" if given_up else f"trying again in {duration(wait)}"
+            message = f"{self._hook.where} was not notified of {fact.kind.value!r}: {error}; {again}"
             self._say("not_notified", message, campaign.name)
             self._owed.add(subject)
             if given_up:
                 self._owed.discard(subject)
             return
-        notices.told(campaign.database, claimed)
+        notices.delivered(campaign.database, claimed)
         self._owed.discard(subject)
         attempts = f" at attempt {claimed.tries}" if claimed.tries > 1 else ""
-        self._say("notified", f"{self._hook.where} was told of {fact.kind.value!r}{attempts}", campaign.name)
+        self._say("notified", f"{self._hook.where} was notified of {fact.kind.value!r}{attempts}", campaign.name)
 
 
 def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) -> dict[str, Any]:
-    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger.
+    """The JSON document that a hook gets, see docs/watching.md; it has no token and no address of a ledger.
 
     ``at``: the time, in seconds since 1970.
     """
@@ -218,7 +218,7 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) ->
     elif claimed.kind is NoticeKind.DONE:
         text = f"done: all {campaign.tasks:,} tasks have their results"
     else:
-        text = f"stalled: nobody works for it, and {standing.to_do:,} tasks are left"
+        text = f"stalled: no one works for it, and {standing.to_do:,} tasks are left"
     return {
         "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
         "kind": claimed.kind.value,

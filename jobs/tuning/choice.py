@@ -17,9 +17,9 @@ from langford.methods.choice import keep
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.25
-"""Time of a task that shows the speed of tasks of any size."""
+"""The duration of a task that is long enough to show the speed of tasks of any size."""
 DEEPER = 8
-"""How much deeper than suggested the first plan is whose tasks are measured."""
+"""The first plan whose tasks are measured is this much deeper than the suggested one."""
 GPU = Cuda(0)
 
 
@@ -58,7 +58,7 @@ def choices(
         if save:
             console.say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
     if not compared:
-        raise BadInput(f"one method alone counts {problem} fast: there is nothing to choose")
+        raise BadInput(f"only one method counts {problem} fast: there is nothing to choose")
 
 
 def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:
@@ -87,7 +87,7 @@ def _showing(problem: Problem, method: Method, device: Device) -> Plan:
 
 
 def seconds_of(plan: Plan, task: int, device: Device) -> float:
-    """Time of one task: of this thread's core, or on the clock where a GPU computes."""
+    """The seconds of one task: CPU time of this thread, or elapsed time on a GPU."""
     start = device.clock()
     evaluate(plan, task, device)
     return device.clock() - start

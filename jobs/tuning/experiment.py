@@ -14,9 +14,9 @@ from langford.methods import Plan, merge
 from langford.result import PartialResult
 
 NOISE = 0.02
-"""Relative difference of times that means nothing."""
-LONGEST_TRIAL = 5.0
-"""Seconds of a trial after which no longer one follows."""
+"""A relative difference of times that is not significant."""
+LONGEST_TRIAL_SECONDS = 5.0
+"""No longer trial follows one that takes more than this."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Trial:
 
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """The trials up to the first that takes longer than LONGEST_TRIAL; their times grow along the axis."""
+    """The trials up to the first that takes longer than LONGEST_TRIAL_SECONDS; their times grow along the axis."""
     measured = []
     for trial in trials:
         measured.append(trial)
-        if trial.seconds > LONGEST_TRIAL:
+        if trial.seconds > LONGEST_TRIAL_SECONDS:
             break
     return tuple(measured)
 

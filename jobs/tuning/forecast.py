@@ -41,7 +41,7 @@ def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -
 
 
 def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
-    """A plan of a problem whose tasks have so many points, or fewer where no plan has tasks of that size."""
+    """A plan of a problem whose tasks have this number of points, or fewer if no plan has tasks of that size."""
     depths = method.best_depths(probe)
     if points is None:
         return method.plan(probe, depths[-1] // 2 // 4 * 4)

@@ -21,7 +21,7 @@ from langford.problem import Problem
 from langford.profile import save_settings
 
 CORE_SECONDS = 10.0
-"""Most expensive count of the experiments on the cores, in seconds of one core."""
+"""The cost limit of each count on the cores, in seconds of one core."""
 
 GPU = Cuda(0)
 

@@ -52,7 +52,7 @@ class Confirmation:
             return f"the two counts agree with each other, but not with what is known: {known.words}"
         if key.method != other_key.method:
             return f"confirmed: {key.method} and {other_key.method} give the same count"
-        return f"confirmed: seeds {key.seed} and {other_key.seed} give other partial results and the same count"
+        return f"confirmed: seeds {key.seed} and {other_key.seed} give different partial results and the same count"
 
     def document(self) -> dict[str, Any]:
         """The comparison as an object of JSON."""
@@ -98,8 +98,8 @@ def confirming_plan(
         device: where the new campaign is to be run.
 
     The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two no
-    more independent: what a task deeper down finds adds up to that of its owner (Plan.owners), both place the first
-    colours by the same code, and both search below by their own.  So the depth is the best one for the method.
+    more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods place the
+    first colours by the same code, and each searches below by its own.  So the depth is the best for the method.
 
     Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
@@ -111,7 +111,7 @@ def confirming_plan(
         seed = method.chosen_seed(seed)
     if (method.name, seed) == (key.method, key.seed):
         raise BadInput(
-            f"{campaign.name} is this sum itself ({key}), which confirms nothing: choose another --method or --seed"
+            f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"
         )
     for begun in ledger.campaigns():
         theirs = begun.key
@@ -137,7 +137,7 @@ def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) 
         and (method.name != key.method or method.seeded)
     ]
     # Another method shares less with the campaign than another seed of the same one.
-    others = [method for method in applicable if method.name != key.method] if seed is None else applicable
+    others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
     if not (others or applicable):
         raise BadInput(
             f"no other method with a kernel for {device_kind} counts {key.problem}"

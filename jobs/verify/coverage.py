@@ -70,7 +70,7 @@ def sample_size(text: str, done: int) -> int:
 
 
 def choose(done: Collection[int], size: int, seed: int) -> list[int]:
-    """``size`` random tasks out of those that are done, in increasing order; the seed repeats the choice."""
+    """``size`` random tasks of those that are done, in increasing order; the same seed gives the same choice."""
     return sorted(Random(seed).sample(sorted(done), size))
 
 

@@ -200,7 +200,7 @@ def compare(
 
 
 def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
-    """What a function returns, in the order of the items; at most so many have been given to the pool."""
+    """The results of a function, in the order of the items; up to ``most`` calls are in the pool at a time."""
     begun: deque[Future[Part]] = deque()
     for item in items:
         if len(begun) == most:

@@ -27,7 +27,7 @@ LARGEST_BYTES = 64 * 2**20
 
 
 class ChangedStatement(WrongResult):
-    """The words of a statement are not those of its numbers."""
+    """The text of a statement does not match its numbers."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Statement:
         return "\n".join(lines)
 
     def to_text(self) -> str:
-        """The content of the file: the words, and then the JSON object that they follow from."""
+        """The content of the file: the text, and then the JSON object from which it was made."""
         return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
 
     @classmethod
@@ -74,7 +74,7 @@ class Statement:
         try:
             text = content(file, LARGEST_BYTES).decode()
         except (UnicodeDecodeError, TooLarge) as error:
-            raise BadInput(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
+            raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)
 
     @classmethod
@@ -88,23 +88,23 @@ class Statement:
             again = statement.words
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(
-                f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
+                f"not a statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:
             raise ChangedStatement(
-                "the words of the statement are not those of its numbers: it was changed; get it again"
+                "the text of the statement does not match its numbers: it was changed; get it again from its author"
             )
         return statement
 
 
 def _values(task: Mapping[str, Any]) -> str:
-    """Both values of a task; statements before November 2026 do not know from how many terms."""
+    """Both values of a task; statements before November 2026 lack the numbers of terms."""
     terms = task.get("stored_terms"), task.get("recomputed_terms")
     return values_in_words(task["stored"], task["recomputed"], *terms)
 
 
 def _text(number: int | None) -> str | None:
-    """A number as JSON has it, whose readers may keep 53 bits only."""
+    """A number as JSON text, since readers of JSON may keep only 53 bits."""
     return None if number is None else str(number)
 
 

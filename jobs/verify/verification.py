@@ -16,6 +16,7 @@ from jobs.verify.recomputation import Comparison, compare, recomputation
 from jobs.verify.statement import Statement, statement_of
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete, LangfordError
+from langford.words import several
 
 DEFAULT_SAMPLE = "3"
 
@@ -194,8 +195,9 @@ def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[lis
     Returns the checks in words, and why a complete campaign has no count.  Raises as :func:`check_all`.
     """
     checks = check_all(campaign, export)
-    if len(export.results) < campaign.tasks:
-        return [*checks, f"no count yet: {campaign.tasks - len(export.results)} tasks have no result"], None
+    left = campaign.tasks - len(export.results)
+    if left:
+        return [*checks, f"no count yet: {several(left, 'task')} without a result"], None
     try:
         count = result(campaign, unconfirmed)
     except Unreplicated as error:

@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "status": LazyCommand(
         "langford.cli.campaigns.status:status",
-        "Show how far campaigns are, how fast, until when, who works on them, and what needs a look.",
+        "Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.",
         CAMPAIGNS,
     ),
     "result": LazyCommand(
@@ -107,7 +107,7 @@ COMMANDS = {
     "ledger": LazyCommand("langford.cli.campaigns.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
         "langford.cli.farm.create:create",
-        "Write a campaign with all its tasks into a ledger, for workers to come.",
+        "Write a campaign with all its tasks into a ledger, for workers that come later.",
         FARM,
     ),
     "token": LazyCommand(
@@ -137,7 +137,9 @@ COMMANDS = {
         "langford.cli.explore.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE
     ),
     "doctor": LazyCommand(
-        "langford.cli.explore.doctor:doctor", "Say what this machine has, try it, and say what to install.", EXPLORE
+        "langford.cli.explore.doctor:doctor",
+        "Show what this machine has, try it, and say what to install.",
+        EXPLORE,
     ),
     "tune": LazyCommand(
         "langford.cli.explore.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
@@ -240,7 +242,7 @@ def _code_of_command() -> int:
         wrong = next((argument for argument in sys.argv if not _is_text(argument)), None)
         if wrong is None:
             raise
-        say(f"langford: {wrong} is no text here: write it in UTF-8, in a locale of UTF-8")
+        say(f"langford: {wrong} is not valid text here: use a UTF-8 locale, and write it in UTF-8")
         return ExitCode.BAD_INPUT
     except OSError as error:
         if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C

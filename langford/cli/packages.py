@@ -15,7 +15,7 @@ PACKAGES = ("db", "jobs", "slurm")
 def require_own_packages() -> None:
     """Raises BadInput unless the packages that Python finds are beside ``langford``.
 
-    A folder of that name that is no package is passed over.
+    A folder of that name that is not a package is ignored.
     """
     home = Path(str(langford.__file__)).resolve().parent.parent
     for name in PACKAGES:

@@ -16,11 +16,11 @@ from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.plan import LARGEST_SEED, Evaluator, Method, Plan, PlanKey
 from langford.methods.polyphase import Polyphase
-from langford.methods.shifted import Shifted
+from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
 
 METHODS: dict[str, Method] = {
-    method.name: method for method in (Polyphase(), Shifted(), Godfrey(), Miller(), Regular())
+    method.name: method for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Miller(), Regular())
 }
 """The first one that applies is the default; which one is fastest depends on the problem and the device."""
 
@@ -77,7 +77,10 @@ def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list
     Raises MethodDoesNotApply.
     """
     applicable = _applicable(problem, seeded)
-    present = [method for method in applicable if device_kind in method.evaluators]
+    names = {method.name for method in applicable}
+    present = [
+        method for method in applicable if device_kind in method.evaluators and method.superseded_by not in names
+    ]
     if not present:
         applicable[0].require_kernel(device_kind)
     return [method for method in present if method is present[0] or device_kind in method.speeds.fastest_from]

@@ -156,6 +156,7 @@ class Method(ABC):
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
         seeded: whether a seed chooses among many sums with the same total.
+        superseded_by: a later version, by name, which is the faster one wherever it applies; None: there is none.
     """
 
     name: ClassVar[str]
@@ -163,6 +164,7 @@ class Method(ABC):
     plans: ClassVar[str]
     evaluators: ClassVar[Mapping[str, str]]
     seeded: ClassVar[bool] = False
+    superseded_by: ClassVar[str | None] = None
 
     @property
     def speeds(self) -> Speeds:
@@ -208,7 +210,7 @@ class Method(ABC):
         if seed is None:
             return 0
         if not self.seeded:
-            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted")
+            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted2 or shifted")
         if not 0 <= seed <= LARGEST_SEED:
             raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
         return seed

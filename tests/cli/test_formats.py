@@ -104,4 +104,4 @@ def test_a_narrow_terminal_loses_whole_columns(
     assert max(map(len, shown.splitlines())) <= 40
     assert "task-2" in shown
     assert "y" not in shown
-    assert "left out for the width of the terminal: long, longer" in capsys.readouterr().err.replace("\n", " ")
+    assert "omitted, since the terminal is too narrow: long, longer" in capsys.readouterr().err.replace("\n", " ")

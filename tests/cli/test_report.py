@@ -229,7 +229,7 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
     shown = text_of(evidence.of_campaign(campaign))
     assert f"0 of {TASKS} tasks are done" in shown
-    assert "Nobody has computed anything yet" in shown
+    assert "No one has computed anything yet" in shown
     lease, _ = campaign.lease("a", 2, HOUR)
     campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
     shown = text_of(evidence.of_campaign(campaign))

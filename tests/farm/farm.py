@@ -19,16 +19,14 @@ from db.states import Role
 from db.store.models import Worker
 from jobs.farm.worker import tasks
 from jobs.run.backoff import Backoff
-from jobs.run.in_process import InProcessPool
-from jobs.run.loop import Run, result
-from jobs.run.process_pool import WorkerPool
+from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.ports import free_port
-from tests.support.preloaded import is_preloaded_for, preloaded, set_values
+from tests.support.preloaded import adapt, is_preloaded_for, preloaded
 from tests.support.servers import QUICK
 
 CAMPAIGN, COUNT = PlanKey(Problem.langford(12), "godfrey", 8), 108_144
@@ -78,14 +76,10 @@ def prepare(seconds: float | None = None) -> None:
 
     ``seconds``: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
     """
-    set_values(QUICK)
+    adapt(QUICK, in_process=seconds is not None)
     tasks.IDLE_SECONDS = 0.5
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
-        assert Run.__init__.__defaults__ is not None
-        Run.__init__.__defaults__ = tuple(
-            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
-        )
         slow(seconds)
 
 

@@ -24,6 +24,7 @@ from langford.devices import CPU
 from langford.result import Evaluation
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, TRUE, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.consoles import KeptConsole
 
 SICK = min(range(TASKS), key=lambda index: float(PLAN.work[index]))
 """The task on which something goes wrong: the smallest one, which comes last."""
@@ -125,17 +126,22 @@ def campaign(ledger: Ledger) -> Campaign:
 
 
 @pytest.fixture
-def said() -> list[str]:
-    return []
+def console() -> KeptConsole:
+    return KeptConsole()
 
 
 @pytest.fixture
-def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, said: list[str]) -> Go:
+def said(console: KeptConsole) -> list[str]:
+    return console.said
+
+
+@pytest.fixture
+def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptConsole) -> Go:
     """A run of the campaign with a pool, until it ends."""
 
     def go(pool: SlowPool) -> RunReport:
-        source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), said.append, clock=clock)
-        made = Run(source, [CPU], say=said.append, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock)
+        source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock=clock)
+        made = Run(source, [CPU], console, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock)
         return made.run()
 
     return go

@@ -353,6 +353,21 @@ def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> N
     server.close()
 
 
+def test_a_reason_of_any_characters_is_reported(large_farm: Farm) -> None:
+    """Without this a worker would end for the words of an error."""
+    server, me = remote(large_farm)
+    failed, died, released = server.lease(me.worker_id, 3, 60, [])
+    reason = "no file '\udcff\0'" + "x" * 10_000
+    server.fail(failed, reason)
+    server.die(died, reason)
+    server.release([released], Outcome.RELEASED, reason)
+    server.close()
+    assert large_farm.campaign.progress().attempts == {"failed": 1, "died": 1, "released": 1}
+    with large_farm.ledger.database.reading() as connection:
+        notes = set(connection.execute(select(Attempt.note)).scalars())
+    assert notes == {f"no file '??'{'x' * 988}"}
+
+
 class CutAfterResults(OddServer):
     """Relays everything, but after so many requests with results it answers 503 until it is mended."""
 
@@ -431,7 +446,7 @@ def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
         farm.campaign.lease(me.worker_id, 4, 3600)
         ids.append(me.worker_id)
     assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 worker put back into the queue\n"
-    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
+    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 worker ")
     unknown = langford("release", NAME, "--worker", "node1")
     assert unknown.returncode == 2
     assert f"but {ids[2][:8]} on node3" in unknown.stderr

@@ -15,7 +15,7 @@ import pytest
 from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.worker.client import RemoteCampaign
-from jobs.show.hooks import CommandHook, NotTold, UrlHook
+from jobs.show.hooks import CommandHook, NotDelivered, UrlHook
 from jobs.show.notifications import Notifier
 from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
@@ -104,7 +104,7 @@ def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign
         connection.exec_driver_sql("UPDATE notice SET next_try = 0")
     quick = "import json, sys\nprint(json.load(sys.stdin)['kind'], file=open('told', 'a'))\n"
     with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, quick)) as server:
-        server.wait_until(lambda: "was told of 'done' at attempt 2" in server.log)
+        server.wait_until(lambda: "was notified of 'done' at attempt 2" in server.log)
     assert (tmp_path / "told").read_text() == "done\n"
 
 
@@ -115,7 +115,7 @@ def test_a_task_that_is_set_aside_and_a_campaign_that_has_stalled(campaign: Camp
             campaign.fail(lease, "it breaks")
         with Server(tmp_path, NAME, "--notify-url", receiver.url, "--stalled-after", "1") as server:
             # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
-            server.wait_until(lambda: "was told of 'stalled'" in server.log)
+            server.wait_until(lambda: "was notified of 'stalled'" in server.log)
             server.stop()
     assert sorted(receiver.kinds()) == ["set_aside", "stalled"]
     by_kind = {document["kind"]: document for document in receiver.accepted}
@@ -131,7 +131,7 @@ class Memory:
     def __init__(self) -> None:
         self.kinds: list[str] = []
 
-    def tell(self, document: bytes) -> None:
+    def notify(self, document: bytes) -> None:
         self.kinds.append(json.loads(document)["kind"])
 
 
@@ -195,7 +195,7 @@ def test_no_shell_reads_the_command_or_the_document(tmp_path: Path) -> None:
     words = [str(tmp_path / "out"), f"$(touch {tmp_path}/pwned)", f"; touch {tmp_path}/pwned", "*", "`id`"]
     quoted = " ".join(f"'{word}'" for word in words)
     document = json.dumps({"text": f"$(touch {tmp_path}/pwned); `id`"})
-    CommandHook(f"{sys.executable} {tmp_path / 'hook.py'} {quoted}").tell(document.encode())
+    CommandHook(f"{sys.executable} {tmp_path / 'hook.py'} {quoted}").notify(document.encode())
     assert json.loads((tmp_path / "out").read_text()) == [words, document]
     assert not (tmp_path / "pwned").exists()
 
@@ -207,8 +207,8 @@ def test_a_command_that_hangs_is_killed_with_what_it_has_started(tmp_path: Path)
         "time.sleep(1000)\n"
     )
     began = time.monotonic()
-    with pytest.raises(NotTold, match="killed after 2 s"):
-        CommandHook(write_hook(tmp_path, program), seconds=2.0).tell(b"{}")
+    with pytest.raises(NotDelivered, match="killed after 2 s"):
+        CommandHook(write_hook(tmp_path, program), seconds=2.0).notify(b"{}")
     assert time.monotonic() - began < 20
     pid = int((tmp_path / "pid").read_text())
     state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
@@ -217,23 +217,23 @@ def test_a_command_that_hangs_is_killed_with_what_it_has_started(tmp_path: Path)
 
 def test_a_command_may_say_more_than_a_pipe_holds(tmp_path: Path) -> None:
     noisy = "import sys\nsys.stdout.write('x' * 10**6)\nsys.stderr.write('y' * 10**6)\nsys.exit(3)\n"
-    with pytest.raises(NotTold, match=r"exit code 3: y{300}$"):
-        CommandHook(write_hook(tmp_path, noisy)).tell(b"{}")
+    with pytest.raises(NotDelivered, match=r"exit code 3: y{300}$"):
+        CommandHook(write_hook(tmp_path, noisy)).notify(b"{}")
 
 
 def test_the_password_of_an_address_is_sent_and_never_said() -> None:
     with Receiver([500]) as receiver:
         hook = UrlHook(receiver.url.replace("http://", "http://ada:s%40cret@") + "?key=hidden")
         assert hook.where == "http://127.0.0.1"
-        with pytest.raises(NotTold) as failed:
-            hook.tell(b"{}")
+        with pytest.raises(NotDelivered) as failed:
+            hook.notify(b"{}")
         assert "cret" not in str(failed.value)
         assert "hidden" not in str(failed.value)
-        hook.tell(b"{}")
+        hook.notify(b"{}")
         assert receiver.headers["Authorization"] == "Basic YWRhOnNAY3JldA=="
         assert receiver.accepted == [{}]
-    with pytest.raises(NotTold, match="does not answer"):
-        hook.tell(b"{}")
+    with pytest.raises(NotDelivered, match="does not answer"):
+        hook.notify(b"{}")
 
 
 def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,10 +242,10 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with Receiver() as receiver:
-        UrlHook(receiver.url).tell(b"{}")
+        UrlHook(receiver.url).notify(b"{}")
         assert receiver.accepted == [{}]
-    with pytest.raises(NotTold, match="refused"):
-        UrlHook("http://host.invalid/hook").tell(b"{}")
+    with pytest.raises(NotDelivered, match="refused"):
+        UrlHook("http://host.invalid/hook").notify(b"{}")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Campaign, Credential, Delivery, Lease, Ledger
-from db.errors import LedgerError, LedgerUnreachable, NoSuchCampaign, TransactionUndone
+from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
@@ -25,6 +25,7 @@ from langford.result import PartialResult
 from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -192,12 +193,17 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
-    farm = Farm(tmp_path, server.RateLimit(per_second=0.1, burst=3))
+    clock = MovableClock()
+    farm = Farm(tmp_path, server.RateLimit(0.1, 3, clock))
     large = "x" * (server.LARGEST_BODY + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
     answer = farm.post("/retries", Role.ADMIN)
-    assert float(answer.headers["Retry-After"]) > 1
+    assert float(answer.headers["Retry-After"]) == 10
+    clock.move(9)
+    assert farm.post("/retries", Role.ADMIN).status_code == 429
+    clock.move(1)
+    assert farm.post("/retries", Role.ADMIN).status_code == 200
 
 
 SECRET = "the password is hunter2"
@@ -209,7 +215,7 @@ SECRET = "the password is hunter2"
         (RuntimeError(SECRET), 500, "the server has an error"),
         (BadProblem(SECRET), 500, "the server has an error"),
         (LedgerError(SECRET), 503, "the ledger does not answer"),
-        (LedgerUnreachable(SECRET), 503, "the ledger does not answer"),
+        (ConnectionLost(SECRET), 503, "the ledger does not answer"),
         (TransactionUndone(SECRET), 503, "the ledger"),
         (NoSuchCampaign("gone"), 410, "gone"),
     ],

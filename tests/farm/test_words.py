@@ -127,11 +127,11 @@ def test_the_server_says_who_was_lost_and_what_expired(ledger: Ledger, tmp_path:
         [expired] = server.wait_for("leases_expired")
         server.wait_until(lambda: campaign.progress().attempts.get("running"))
         other.end(signal.SIGTERM)
-        said = server.wait_until(lambda: campaign.progress().attempts.get("preempted"))
+        [_, stopped] = server.wait_for("worker_left", 2)
+    assert [worker["ending"] for worker in stopped["workers"]] == ["preempted"]
     assert [worker["ending"] for worker in left["workers"]] == ["lost"]
     assert left["workers"][0]["id"] == server.lines("worker_joined")[0]["workers"][0]["id"]
     assert (expired["number"], expired["level"]) == (campaign.progress().attempts["expired"], "warning")
-    assert said is None
 
 
 def is_over(campaign: Campaign) -> bool:

@@ -68,10 +68,13 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     LIMIT :param
   ) = :campaign;
 
+-- checks.checked
+  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
+
 -- computations.keep, history_queries.history, notices._due
   SELECT NOW AS anon_1;
 
--- computations.told
+-- computations.of_results
   SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
     worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job, worker.slurm_index
   FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
@@ -328,6 +331,32 @@ P ANALYZE task;
   SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
   SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
 
+-- enrolment._trusted_voter
+  SELECT voter.id
+  FROM voter
+  WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
+  AND voter.kernels = :kernels AND voter.distrusted IS NULL
+  ORDER BY voter.id
+S LIMIT :param;
+P LIMIT :param FOR KEY SHARE;
+
+-- enrolment.enrol
+  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
+  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
+  RETURNING id;
+  INSERT INTO worker (
+    id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
+      slurm_job, slurm_index
+  )
+  VALUES (
+    :id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW, :cores, :processes, :device_model,
+      :slurm_job, :slurm_index
+  )
+  ON CONFLICT DO NOTHING;
+
+-- enrolment.enrol, enrolment.is_known, enrolment.require_worker
+  SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
+
 -- events.EventReader.new
   SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
   FROM event
@@ -468,11 +497,11 @@ P ANALYZE task;
   RETURNING id;
   UPDATE notice SET about=:about, tries=:tries, next_try=(NOW + :param) WHERE notice.id = :id;
 
--- notices.not_told
-  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
-
--- notices.told
+-- notices.delivered
   UPDATE notice SET told=NOW WHERE notice.id = :id;
+
+-- notices.failed
+  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
 
 -- presence.Presence.note
   UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
@@ -643,9 +672,6 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
   )
   RETURNING task_index;
 
--- rechecking.checked
-  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
-
 -- rechecks._rechecks
   SELECT voter.id
   FROM voter
@@ -799,8 +825,9 @@ P ) AS share, result.value, result.attempt_id AS by
 
 -- results.complete
   UPDATE attempt
-S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END, ended=NOW, outcome=:outcome
-P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END, ended=NOW, outcome=:outcome
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END, ended=NOW,
+S   outcome=:outcome
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END, ended=NOW, outcome=:outcome
   FROM (
 S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
 S     json_extract_1
@@ -809,9 +836,9 @@ S   WHERE 1 = 1
 P   SELECT anon_1.id AS id, anon_1.began AS began
 P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
 P   WHERE true
-  ) AS told
-S WHERE attempt.id = told.json_extract_2 AND attempt.ended IS NULL;
-P WHERE attempt.id = told.id AND attempt.ended IS NULL;
+  ) AS reported
+S WHERE attempt.id = reported.json_extract_2 AND attempt.ended IS NULL;
+P WHERE attempt.id = reported.id AND attempt.ended IS NULL;
 
 -- results.insert
   INSERT INTO result (
@@ -840,8 +867,8 @@ P WHERE true
 
 -- results.note_began
   UPDATE attempt
-S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END
-P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END
   FROM (
 S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
 S     json_extract_1
@@ -850,9 +877,9 @@ S   WHERE 1 = 1
 P   SELECT anon_1.id AS id, anon_1.began AS began
 P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
 P   WHERE true
-  ) AS told
-S WHERE attempt.id = told.json_extract_2;
-P WHERE attempt.id = told.id;
+  ) AS reported
+S WHERE attempt.id = reported.json_extract_2;
+P WHERE attempt.id = reported.id;
 
 -- timeline.timeline
   WITH RECURSIVE steps(step) AS (
@@ -1214,32 +1241,6 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   DROP VIEW IF EXISTS throughput;
   DROP VIEW IF EXISTS lost_time;
   DROP VIEW IF EXISTS disagreements;
-
--- voters._trusted_voter
-  SELECT voter.id
-  FROM voter
-  WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
-  AND voter.kernels = :kernels AND voter.distrusted IS NULL
-  ORDER BY voter.id
-S LIMIT :param;
-P LIMIT :param FOR KEY SHARE;
-
--- voters.enrol
-  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
-  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
-  RETURNING id;
-  INSERT INTO worker (
-    id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
-      slurm_job, slurm_index
-  )
-  VALUES (
-    :id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW, :cores, :processes, :device_model,
-      :slurm_job, :slurm_index
-  )
-  ON CONFLICT DO NOTHING;
-
--- voters.enrol, voters.is_known, voters.require_worker
-  SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- waiting.in_conflict
   SELECT result.task_index

@@ -185,7 +185,7 @@ def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tm
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
     content = export_of(TRUE).to_bytes()
     file = tmp_path / "damaged.gz"
-    # Bytes 4–9 of gzip's header hold a date and a system that nobody reads.
+    # Bytes 4–9 of gzip's header hold a date and a system, which are not read.
     for place in (*range(4), *range(10, len(content))):
         file.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
         with pytest.raises(BadExport):

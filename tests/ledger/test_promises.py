@@ -180,7 +180,7 @@ def test_files_are_merged_as_their_promise_says(tmp_path: Path) -> None:
     )
     assert "replicated by independent voters" in exchange.count_of([kept])[1].checks[-1]
     assert exchange.count_of([kept, kept])[1].checks == exchange.count_of([kept])[1].checks
-    assert exchange.count_of([stripped])[1].published == COUNT  # nobody can tell: a checksum is no signature
+    assert exchange.count_of([stripped])[1].published == COUNT  # this goes unnoticed: a checksum is no signature
     for files in ([broken], [kept, stripped], [stripped, kept], [kept, broken], [stripped, broken]):
         with pytest.raises(
             Unreplicated, match=f"0 of {TASKS} drawn results replicated .*`langford import "

@@ -153,7 +153,7 @@ def test_a_recomputation_has_the_same_seed() -> None:
 
 def test_the_library_takes_a_seed() -> None:
     assert library.plan(8, "shifted", seed=5).key.seed == 5
-    assert library.plan(8, seed=5).key.method == "shifted"
+    assert library.plan(8, seed=5).key.method == "shifted2"
     assert library.count(8, seed=5) == library.count(8, "shifted", seed=6) == 150
     for call in (library.plan, library.count):
         with pytest.raises(BadSeed, match="godfrey has no seed"):
@@ -174,8 +174,8 @@ def test_commands_take_a_seed(langford: Run) -> None:
     other = langford("run", "langford", "8", "--seed", "6", "--depth", "4")
     assert other.stdout.startswith("L(2,8) = 150\n"), other.stderr
     again = langford("run", "langford", "8", "--seed", "6", "--json")
-    assert json.loads(again.stdout)["campaign"] == "langford-8-shifted-4-seed-6"
-    by_name = langford("run", "langford", "8", "--name", "langford-8-shifted-4-seed-6", "--json")
+    assert json.loads(again.stdout)["campaign"] == "langford-8-shifted2-4-seed-6"
+    by_name = langford("run", "langford", "8", "--name", "langford-8-shifted2-4-seed-6", "--json")
     assert json.loads(by_name.stdout)["seed"] == 6
     default = langford("run", "langford", "8", "--method", "shifted", "--ledger", "langford.db", "--json")
     assert (json.loads(default.stdout)["seed"], json.loads(default.stdout)["count"]) == (0, "150")

@@ -1,4 +1,4 @@
-"""Many who look at one overview: the ledger is asked seldom, and nobody waits for long."""
+"""Many readers of one overview: the ledger is queried rarely, and no reader waits for long."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from langford.problem import Problem
 from langford.result import PartialResult
 
 PROBLEM = Problem.langford(8)
-DEPTHS = {"polyphase": 8, "shifted": 6, "godfrey": 6, "miller": 3, "regular": 3}
+DEPTHS = {"polyphase": 8, "shifted": 6, "shifted2": 6, "godfrey": 6, "miller": 3, "regular": 3}
 PLANS = {name: METHODS[name].plan(PROBLEM, depth) for name, depth in DEPTHS.items()}
 RESULTS = {name: [plan.evaluate(k) for k in plan.tasks] for name, plan in PLANS.items()}
 METHOD = st.sampled_from(sorted(METHODS))

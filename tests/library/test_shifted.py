@@ -16,9 +16,12 @@ from langford.arithmetic.residue import residue
 from langford.errors import BadSeed, CheckFailed, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.methods.shifted.cpu import ShiftedOnCpu
+from langford.methods.shifted.differences import Differences
 from langford.methods.shifted.forms import Forms, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
+from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
+from langford.reference import published
 from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE, signs_of
@@ -26,28 +29,37 @@ from tests.support.brute_force import arrangements
 
 SEEDS = st.integers(0, 2**31 - 1)
 INNER = 9
+VERSIONS = ["shifted", "shifted2"]
+UNEQUAL = Problem.from_differences([1, 2, 3, 4], empty=[2])
+"""Filled places but the first are a row with a mirror."""
 
 
-def shifted_plan(problem: Problem, depth: int = 0, seed: int = 0) -> ShiftedPlan:
-    """A plan of the method."""
-    plan = METHODS["shifted"].plan(problem, depth, seed)
+def shifted_plan(problem: Problem, depth: int = 0, seed: int = 0, version: str = "shifted") -> ShiftedPlan:
+    """A plan of a version of the method."""
+    plan = METHODS[version].plan(problem, depth, seed)
     assert isinstance(plan, ShiftedPlan)
     return plan
 
 
+def all_forms(problem: Problem, seed: int) -> list[Forms]:
+    """Those of both versions; the signs of the second one as they are before they are chosen, too."""
+    versions: list[Forms] = [Sums(problem, seed), Differences(problem, seed, chosen=False)]
+    return [*versions, Differences(problem, seed)] if problem.n <= 8 else versions
+
+
 def term(plan: ShiftedPlan, x: dict[int, int]) -> int:
-    """Π x_k · Π f_d / 4 by the definition; every factor must be a multiple of 4."""
+    """±Π x_k · Π f_d / 4 by the definition; every factor must be a multiple of 4."""
     values = [form.value(x) for form in plan.forms.all]
     assert all(value % 4 == 0 for value in values)
-    return prod(x.values()) * prod(value // 4 for value in values)
+    return plan.forms.sign * prod(x.values()) * prod(value // 4 for value in values)
 
 
 def terms(plan: ShiftedPlan, points: list[dict[int, int]]) -> list[int]:
     """:func:`term` at many points: vectors of signs, and products of Python's integers."""
     x = {place: np.array([point[place] for point in points]) for place in plan.problem.filled}
-    products = np.prod(list(x.values()), axis=0).astype(object)
+    products = plan.forms.sign * np.prod(list(x.values()), axis=0).astype(object)
     for form in plan.forms.all:
-        values = form.constant + sum(x[i] * x[j] for i, j in form.pairs)
+        values = form.constant + sum(form.sign_of_term(i) * x[i] * x[j] for i, j in form.pairs)
         values = values + sum(sign * x[place] for place, sign in form.signs.items())
         assert not np.any(values % 4)
         products = products * (values // 4)
@@ -60,7 +72,7 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
     u_prefixes, v_prefixes = plan.prefixes(index)
     total = survivors = 0
     for u_prefix, v_prefix in product(u_prefixes, v_prefixes):
-        fixed = {}
+        fixed = {} if plan.forms.fixed is None else {plan.forms.fixed: 1}
         for prefix, order, parity in (
             (u_prefix, split.u_order(bits, INNER), 1),
             (v_prefix, split.v_order(bits, INNER), 2),
@@ -81,33 +93,37 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
 
 @given(st.one_of(SMALL_SETS, st.sampled_from(WIDE)), SEEDS, st.randoms(use_true_random=False))
 def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Random) -> None:
-    x = {place: random.choice((1, -1)) for place in problem.filled}
-    for form in Forms(problem, seed).all:
-        assert abs(form.constant) <= 2
-        assert form.value(x) % 4 == 0
-        assert abs(form.value(x) // 4) <= form.bound
+    for forms in all_forms(problem, seed):
+        x = {place: random.choice((1, -1)) if place != forms.fixed else 1 for place in problem.filled}
+        for form in forms.all:
+            assert abs(form.constant) <= 2
+            assert form.value(x) % 4 == 0
+            assert abs(form.value(x) // 4) <= form.bound
 
 
 @given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
 def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
-    x = {place: random.choice((1, -1)) for place in problem.filled}
-    u, v = (sum(1 << (k - 1) // 2 for k in x if k % 2 == parity and x[k] < 0) for parity in (1, 0))
-    for form in Forms(problem, seed).even:
-        of_u, of_v = half_forms(form)
-        parts = [int(half(np.array([component]))[0]) for half, component in ((of_u, u), (of_v, v))]
-        assert 4 * sum(parts) == form.value(x)
-        assert all(abs(part) <= half.bound for part, half in zip(parts, (of_u, of_v), strict=True))
+    for forms in all_forms(problem, seed):
+        x = {place: random.choice((1, -1)) if place != forms.fixed else 1 for place in problem.filled}
+        u, v = (sum(1 << (k - 1) // 2 for k in x if k % 2 == parity and x[k] < 0) for parity in (1, 0))
+        for form in forms.even:
+            of_u, of_v = half_forms(form)
+            parts = [int(half(np.array([component]))[0]) for half, component in ((of_u, u), (of_v, v))]
+            assert 4 * sum(parts) == form.value(x)
+            assert all(abs(part) <= half.bound for part, half in zip(parts, (of_u, of_v), strict=True))
 
 
 @given(st.sampled_from([problem for problem in WIDE if problem.mirrored]), SEEDS, st.randoms(use_true_random=False))
-def test_the_mirror_keeps_every_factor(problem: Problem, seed: int, random: Random) -> None:
+def test_the_mirror_keeps_factors_or_changes_their_signs(problem: Problem, seed: int, random: Random) -> None:
     x = {place: random.choice((1, -1)) for place in problem.filled}
     mirrored = {problem.places + 1 - place: sign for place, sign in x.items()}
     reversed_u = {place: x[problem.places - place] if place % 2 else sign for place, sign in x.items()}
-    for form in Forms(problem, seed).all:
-        assert form.value(mirrored) == form.value(x)
-        if form.difference % 2 == 0:
-            assert form.value(reversed_u) == form.value(x)
+    for forms in all_forms(problem, seed):
+        for form in forms.all:
+            changes = isinstance(forms, Differences) and form.difference % 2 == 0
+            assert form.value(mirrored) == (-1 if changes else 1) * form.value(x)
+            if form.difference % 2 == 0:
+                assert form.value(reversed_u) == form.value(x)
 
 
 # -- tasks against the definition -------------------------------------------------------------
@@ -130,11 +146,32 @@ def test_every_task_is_what_the_definition_says(problem: Problem, depth: int, se
         assert plan.evaluate(index) == definition(plan, index)
 
 
+@pytest.mark.parametrize(
+    ("problem", "depth"),
+    [
+        (Problem.langford(3), 2), (Problem.langford(4), 4), (Problem.langford(7), 6), (Problem.langford(7), 8),
+        (Problem.skolem(4), 0), (Problem.skolem(5), 8),
+        (Problem.hooked_skolem(3), 2), (Problem.hooked_skolem(6), 4), (Problem.hooked_skolem(7), 6),
+        (Problem.hooked_langford(5), 0), (Problem.hooked_langford(6), 2), (UNEQUAL, 2),
+        (Problem.from_differences([1, 3, 5, 7]), 2), (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
+        (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0), (Problem.from_differences([1, 50, 90]), 2),
+        (Problem.from_differences([1, 2, 3, 6], empty=[1, 3]), 2),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_task_with_differences_is_what_the_definition_says(problem: Problem, depth: int, seed: int) -> None:
+    plan = shifted_plan(problem, depth, seed, "shifted2")
+    for index in plan.tasks:
+        assert plan.evaluate(index) == definition(plan, index)
+
+
 @given(SMALL_SETS, SEEDS, st.data())
 @settings(max_examples=40)
 def test_random_sets_with_random_seeds(problem: Problem, seed: int, data: st.DataObject) -> None:
-    depth = data.draw(st.sampled_from(list(METHODS["shifted"].depths(problem))))
-    plan = shifted_plan(problem, depth, seed)
+    version = data.draw(st.sampled_from([each for each in VERSIONS if METHODS[each].refusal(problem) is None]))
+    depth = data.draw(st.sampled_from(list(METHODS[version].depths(problem))))
+    plan = shifted_plan(problem, depth, seed, version)
     results = [plan.evaluate(index) for index in plan.tasks]
     assert merge(plan, results).arrangements == arrangements(problem)
     index = data.draw(st.sampled_from(plan.tasks))
@@ -142,9 +179,10 @@ def test_random_sets_with_random_seeds(problem: Problem, seed: int, data: st.Dat
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(11), Problem.hooked_skolem(10)], ids=str)
-def test_tiles_add_up(problem: Problem) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_tiles_add_up(problem: Problem, version: str) -> None:
     # Several tiles and blocks of u's for a task, and lines with several words of v1.
-    plan = shifted_plan(problem, 0)
+    plan = shifted_plan(problem, 0, 0, version)
     small = ShiftedOnCpu(plan, tile_bits=9, u_block_bits=6)
     assert small.evaluate(0) == plan.evaluate(0)
 
@@ -152,14 +190,29 @@ def test_tiles_add_up(problem: Problem) -> None:
 # -- seeds ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(8), Problem.langford(9), Problem.hooked_skolem(7)], ids=str)
-def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem) -> None:
-    plans = [shifted_plan(problem, 4, seed) for seed in (0, 1, 2)]
+@pytest.mark.parametrize("problem", [Problem.langford(8), Problem.langford(12), Problem.hooked_skolem(7)], ids=str)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem, version: str) -> None:
+    plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1, 2)]
     results = [[plan.evaluate(index) for index in plan.tasks] for plan in plans]
     assert {merge(plan, part).arrangements for plan, part in zip(plans, results, strict=True)} == {
-        arrangements(problem)
+        2 * published(problem) if problem.mirrored else published(problem)
     }
     assert len({tuple(result.value for result in part) for part in results}) == 3
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [Problem.langford(15), Problem.langford(16), Problem.skolem(16), Problem.hooked_skolem(15)],
+    ids=str,
+)
+def test_two_seeds_and_two_versions_agree(problem: Problem) -> None:
+    plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1) for version in VERSIONS]
+    merged = [merge(plan, [plan.evaluate(index) for index in plan.tasks]) for plan in plans]
+    assert {count.published for count in merged} == {published(problem)}
+    # The second version has fewer terms, less than half as many where the row is halved.
+    sums, differences = (sum(count.evaluated for count in merged[k::2]) for k in (0, 1))
+    assert differences < (0.5 if problem.variant == "hooked-skolem" else 0.85) * sums
 
 
 def test_the_seed_is_part_of_the_plans_identity() -> None:
@@ -224,9 +277,11 @@ def places_of(plan: ShiftedPlan) -> tuple[list[int], list[int]]:
     ],
     ids=lambda problem: problem.name[:30],
 )  # fmt: skip
-@pytest.mark.parametrize("seed", [0, 3])
-def test_blocks_of_wide_rows(problem: Problem, seed: int) -> None:
-    plan = shifted_plan(problem, 0, seed)
+@pytest.mark.parametrize(("seed", "version"), [(0, "shifted"), (3, "shifted"), (0, "shifted2")])
+def test_blocks_of_wide_rows(problem: Problem, seed: int, version: str) -> None:
+    if METHODS[version].refusal(problem) is not None:
+        problem = Problem.from_differences(problem.differences[1:], empty=problem.empty)
+    plan = shifted_plan(problem, 0, seed, version)
     processor = ShiftedOnCpu(plan, tile_bits=10)
     u_places, v_places = places_of(plan)
     random = Random(problem.n)
@@ -234,10 +289,13 @@ def test_blocks_of_wide_rows(problem: Problem, seed: int) -> None:
         us = [0, *(random.getrandbits(len(u_places)) for _ in range(3))]
         first = tile << 10
         total, rest, survivors = processor.sum_over([processor.u_block(np.array(us))], [first])
-        points = [signs_of(u, u_places) | signs_of(v, v_places) for u in us for v in range(first, first + 1024)]
+        beside = {} if plan.forms.fixed is None else {plan.forms.fixed: 1}
+        points = [
+            signs_of(u, u_places) | signs_of(v, v_places) | beside for u in us for v in range(first, first + 1024)
+        ]
         expected = terms(plan, points)
         assert expected[:2] == [term(plan, point) for point in points[:2]]
-        assert total == sum(expected)
+        assert plan.forms.sign * total == sum(expected)
         assert rest == residue(total)
         assert survivors == sum(value != 0 for value in expected)
 

@@ -77,7 +77,9 @@ def test_the_file_is_in_the_wheel() -> None:
 def test_a_method_that_was_the_fastest_somewhere_is_a_candidate_there() -> None:
     for name in METHODS:
         for kind, first in speeds_of(name).fastest_from.items():
-            assert name in [method.name for method in candidates(Problem.langford(first), kind)]
+            # With an odd number of even differences only the first version of the shifted sum applies.
+            n = first + 1 if METHODS[name].superseded_by else first
+            assert name in [method.name for method in candidates(Problem.langford(n), kind)]
     with pytest.raises(MethodDoesNotApply):
         candidates(Problem.langford(8), "abacus")
 

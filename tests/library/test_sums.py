@@ -35,7 +35,7 @@ from tests.support.problems import SMALL_SETS
 def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     total = godfrey_sum(problem)
     assert total == 4**problem.n * arrangements(problem)
-    for method in ("polyphase", "shifted", "godfrey"):
+    for method in ("polyphase", "shifted", "shifted2", "godfrey"):
         if METHODS[method].refusal(problem) is None:
             plan = METHODS[method].plan(problem, 0)
             values = [plan.evaluate(index).value for index in plan.tasks]

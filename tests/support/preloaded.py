@@ -36,6 +36,9 @@ from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
+from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
 from tests.support.command_line import ENVIRONMENT, write_program
@@ -95,18 +98,12 @@ class Preloaded:
         environment: Mapping[str, str],
         timeout: float,
         host: str | None = None,
-        values: Mapping[str, object] | None = None,
+        prepare: Preparation | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Like :func:`subprocess.run` of ``langford`` with arguments.
-
-        Args:
-            host: see :meth:`start`.
-            values: see :func:`set_values`.
-        """
-        prepare = values and ("tests.support.preloaded:set_values", {"values": values})
+        """Like :func:`subprocess.run` of ``langford`` with arguments; ``host``, ``prepare``: see :meth:`start`."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             command = self.start(
-                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare or None
+                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare
             )
             try:
                 code = command.wait(timeout)
@@ -345,15 +342,47 @@ def become(
         pkgutil.resolve_name(prepare[0])(**prepare[1])
     sys.path[0] = cwd
     sys.argv[1:] = arguments
-    if program is None:
-        runpy.run_module("langford", run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(program, run_name="__main__")
-    sys.exit()
+    code: object = None
+    try:
+        if program is None:
+            runpy.run_module("langford", run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as ended:
+        code = ended.code
+    end(code)
 
 
-def set_values(values: Mapping[str, object]) -> None:
-    """To be called before a command begins: give constants of modules, by "module:name", other values."""
+def end(code: object) -> NoReturn:
+    """End this process as the interpreter would, but leave it to the system to take the memory apart.
+
+    That takes longer than most commands: all that was ever imported would be copied from the parent for it.
+    """
+    if code is None or isinstance(code, int):
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and not thread.daemon:
+                thread.join()
+        atexit._run_exitfuncs()  # noqa: SLF001
+        with suppress(OSError):  # or else the usual end says what is wrong with the output
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]
+
+
+def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
+    """Change the command that this process becomes.
+
+    Args:
+        values: other values of constants, by "module:name".
+        in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
+    """
+    if in_process:
+        assert Run.__init__.__defaults__ is not None
+        Run.__init__.__defaults__ = tuple(
+            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
+        )
     for reference, value in values.items():
         module, _, name = reference.partition(":")
         assert hasattr(import_module(module), name), reference

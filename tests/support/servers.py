@@ -41,7 +41,7 @@ class Server:
         self._file = folder / f"server-{self.port}-{time.monotonic_ns()}.log"
         arguments = ["serve", name, "--port", str(self.port), *options]
         with self._file.open("w") as log:
-            prepare: Preparation = "tests.support.preloaded:set_values", {"values": QUICK}
+            prepare: Preparation = "tests.support.preloaded:adapt", {"values": QUICK}
             self.process = preloaded().start(
                 arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, prepare=prepare
             )

@@ -1,6 +1,6 @@
-"""The overview of a campaign: how far, how fast, until when, who works, and what went wrong.
+"""The overview of a campaign: progress, speed, time left, workers and warnings.
 
-Nothing else computes speeds, times that remain, or warnings.
+Speeds, remaining times and warnings are computed nowhere else.
 """
 
 from db.files.messages import iso

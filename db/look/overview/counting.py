@@ -1,4 +1,4 @@
-"""The count of a finished campaign, merged once."""
+"""The count of a finished campaign, merged only once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from langford.methods import Plan, merge
 from langford.reference import published
 
 MOST_TASKS = 150_000
-"""Merged within a second; of more, `langford result` merges them."""
+"""Number of results that are merged within a second; more are merged only by `langford result`."""
 
 
 class MergedCount:
@@ -27,10 +27,10 @@ class MergedCount:
     ) -> tuple[int | None, bool | None]:
         """(count, whether it is the published one) of a campaign that is done.
 
-        Both are None when it cannot be merged or takes long; the second when nothing is published.
+        Both are None if the merge is impossible or takes long; the second, if no count is published.
 
         Args:
-            plan: of the campaign.
+            plan: returns the plan of the campaign.
             last: when its last attempt ended.
         """
         if self._known is None or self._known[0] != last:

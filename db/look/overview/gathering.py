@@ -1,4 +1,4 @@
-"""An overview, from the questions that the other modules ask."""
+"""An overview, put together from the queries of the other modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
+from db.look.overview import attendance, cautions, checks, figures, timeline, worker_views
 from db.look.overview.attendance import Running
 from db.look.overview.counting import MergedCount
 from db.look.overview.records import (
@@ -35,7 +35,7 @@ from langford.methods import METHODS, Plan
 
 EVENTS = 50
 MOST_WORKERS = 500
-"""Workers that an overview names; those that are present come first."""
+"""Maximum number of workers in an overview; present ones come first."""
 
 
 _NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
@@ -54,10 +54,10 @@ def overview(
     Args:
         connection: a transaction that sees one state of the database.
         campaign: the campaign.
-        folders: on the disks to look at, by what is kept there.
-        plan: of the campaign.
-        merged: its count, when all is done.
-        with_timeline: whether the timeline is looked up; else it is empty.
+        folders: folders whose disks are checked, by their name in warnings.
+        plan: returns the plan of the campaign.
+        merged: its count, once it is finished.
+        with_timeline: whether to query the timeline; otherwise it is empty.
     """
     known = transaction.execute(_NOW).one()
     now, campaign = known.now, replace(campaign, name=known.name)
@@ -92,9 +92,9 @@ def overview(
     until = last if is_finished else now
     done_work = work.done * campaign.work
     average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
-    checked = rechecking.checked(transaction, campaign, conflicts)
+    checked = checks.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
-    without_voter = rechecking.without_voter(
+    without_voter = checks.without_voter(
         transaction,
         [task for task in rechecks if task not in rechecked_now],
         {row.voter_id for row in present if row.voter_id is not None},
@@ -138,7 +138,7 @@ def overview(
 def _parts(
     transaction: Transaction, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
 ) -> tuple[Parts[int], Parts[float]]:
-    """Numbers of tasks, and shares of the work, by state."""
+    """(numbers of tasks, shares of the work) by state."""
     again = sum(queries.work(transaction, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
@@ -175,7 +175,7 @@ def _eta(
 ) -> Eta | None:
     """When the campaign will be done, see :mod:`db.look.overview.figures`."""
     if not (tasks.ready + tasks.leased + tasks.recheck):
-        return None  # what is left needs an operator
+        return None  # the remaining tasks need an operator
     done_by_task: dict[int, float] = {}
     left_by_task: dict[int, float] = {}
     by_worker = {row.id: row for row in workers}

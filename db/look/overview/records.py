@@ -19,18 +19,18 @@ LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
 """Characters of the text of an event, and digits of a count."""
 N = TypeVar("N", int, float)
 ID_LENGTH = 8
-"""Characters of a worker's UUID that are shown: the whole is a secret between it and the server."""
+"""Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
 
 
 class Presence(StrEnum):
-    """What a worker does, as far as the ledger knows.
+    """The state of a worker, as far as the ledger knows.
 
     Attributes:
         WORKING: it holds leases.
-        IDLE: it holds none, and was heard of a short time ago.
-        SILENT: it has not been heard of for long, and has not said that it ends.
+        IDLE: it holds none, and made a request recently.
+        SILENT: it has made no request for long, and has not said that it ends.
         ENDED: it said that it ends, or its leases expired and it did not come back.
-        DISTRUSTED: others found a result of it wrong.
+        DISTRUSTED: one of its results was found wrong.
     """
 
     WORKING = "working"
@@ -41,7 +41,7 @@ class Presence(StrEnum):
 
 
 class WarningKind(StrEnum):
-    """What an operator should look at."""
+    """The kinds of warnings to the operator."""
 
     SILENT_WORKER = "silent_worker"
     CONFLICT = "conflict"
@@ -74,10 +74,10 @@ class Parts(Message, Generic[N], frozen=True):
     Attributes:
         total: all of them; of work 1.
         done: with an accepted result.
-        leased: without one, and some worker holds it.
-        ready: without one, and nobody holds it.
+        leased: without a result, and held by a worker.
+        ready: without a result, and not held by any worker.
         set_aside: failed too often.
-        recheck: those of ``done`` that another worker shall evaluate again.
+        recheck: those of ``done`` that wait to be evaluated again.
     """
 
     total: N
@@ -89,14 +89,14 @@ class Parts(Message, Generic[N], frozen=True):
 
 
 class Speed(Message, frozen=True):
-    """How fast the work is done.
+    """The speed of a campaign.
 
     Attributes:
-        now: work per second of the results that arrived of late; None: nobody works, or nothing has arrived.
-        average: work per second from the first lease on; None when nothing is done.
-        tasks_per_minute_now: like ``now``.
-        unit: of the work, "points" or "nodes".
-        seconds: how long "of late" is.
+        now: work per second of the recent results; None: no worker is active, or no result has arrived.
+        average: work per second since the first worker started; None: nothing is done.
+        tasks_per_minute_now: recent results per minute; None like ``now``.
+        unit: unit of the work, "points" or "nodes".
+        seconds: length of the time in which the recent results arrived; None like ``now``.
     """
 
     now: Real | None
@@ -107,12 +107,11 @@ class Speed(Message, frozen=True):
 
 
 class Eta(Message, frozen=True):
-    """When the campaign will be done if it goes on like now.
+    """When the campaign will be done at the current speed.
 
     Attributes:
-        seconds: from now.
-        earliest: nine of ten campaigns whose speed varies as much are done between this time
-        latest: and this time.
+        seconds: time from now.
+        earliest, latest: nine of ten campaigns whose speed varies as much are done between these times.
     """
 
     seconds: Real
@@ -121,11 +120,11 @@ class Eta(Message, frozen=True):
 
 
 class Preempted(Message, frozen=True):
-    """What a worker began and did not finish.
+    """The attempts of a worker that it did not finish.
 
     Attributes:
-        count: attempts that were preempted, released, or whose time was over.
-        seconds_lost: from the start of their computing, or else from their grant, to their end.
+        count: number of attempts that were preempted or released, or that expired.
+        seconds_lost: their time from the start of computing, or else from the grant, to the end.
     """
 
     count: Count
@@ -136,24 +135,24 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     """A worker of the campaign.
 
     Attributes:
-        worker_id: the first characters of its UUID, which as a whole is a secret between it and the server.
+        worker_id: the first characters of its UUID, which as a whole is secret.
         host: name of its machine.
         process: its name on that machine.
         device_kind: "cpu" or "cuda".
-        device_model: "NVIDIA H200", say; None: unknown.
-        cores: of the machine; None: unknown.
-        processes: how many tasks it evaluates at once; None: unknown.
-        slurm: number of its SLURM job, with "_" and its place in the array if it has one; None: no such job.
+        device_model: the manufacturer's name of its device, such as "NVIDIA H200"; None: unknown.
+        cores: number of processor cores that it may use; None: unknown.
+        processes: number of tasks that it evaluates at once; None: unknown.
+        slurm: number of its SLURM job, with "_" and its index in an array; None: no such job.
         started: when it enrolled.
-        last_seen: when it last asked for something.
-        state: what it does.
-        ending: how it ended, a value of :class:`db.states.Ending`; None while it has not.
-        leased: tasks that it holds.
-        done: results that it delivered.
-        speed: its part of the campaign's speed now, work per second; None: it delivered nothing of late.
-        against_peers: work per second of computing of its last results, as a multiple of the median of the workers
-            with the same device; None: there are too few of them, or of its results.
-        preempted: what it began and did not finish.
+        last_seen: when it made its last request.
+        state: its state.
+        ending: how it ended, a value of :class:`db.states.Ending`; None: it has not ended.
+        leased: number of tasks that it holds.
+        done: number of results that it delivered.
+        speed: its part of the campaign's current speed, in work per second; None: it delivered nothing recently.
+        against_peers: work per second of computing time of its last results, relative to the median of other
+            workers with the same device; None: there are too few of them, or of its results.
+        preempted: the attempts that it did not finish.
     """
 
     worker_id: Text
@@ -176,7 +175,7 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
 
 
 class Warned(Message, frozen=True):
-    """Something that an operator should look at, in words that say what to do."""
+    """A warning to the operator, in words that say what to do."""
 
     kind: WarningKind
     text: Text
@@ -191,14 +190,14 @@ class Happened(Message, frozen=True):
 
 
 class Checked(Message, frozen=True):
-    """How far the results are checked by further ones.
+    """How far the results are checked by further results.
 
     Attributes:
-        share: of the results that another voter evaluates again.
-        drawn: results that were drawn for that.
-        replicated: how many of them trusted, independent voters confirmed.
-        confirmed: further results that agree with the accepted ones.
-        conflicts: tasks whose results disagree, not settled yet.
+        share: share of the results that another voter evaluates again.
+        drawn: number of results that were drawn for that.
+        replicated: how many of them were confirmed by trusted, independent voters.
+        confirmed: number of further results that agree with the accepted ones.
+        conflicts: number of tasks whose results disagree and are not settled.
     """
 
     share: Real
@@ -209,28 +208,28 @@ class Checked(Message, frozen=True):
 
 
 class Overview(Message, frozen=True):
-    """How far a campaign is, how fast, until when, who works, and what went wrong.
+    """Progress, speed, time left, workers and warnings of a campaign.
 
     Attributes:
         campaign: its name.
         uuid: its UUID.
         problem, method, depth, seed: its plan.
-        created: when.
-        finished: when its last task was done; None while tasks or rechecks are left.
-        now: when this was so, by the ledger's clock.
+        created: when it was created.
+        finished: when its last attempt ended; None: tasks or rechecks are left.
+        now: the time of the overview, by the ledger's clock.
         tasks: numbers of tasks by state.
         work: shares of the work by state.
-        speed: how fast it goes.
-        eta: until when; None when it is finished, or when nothing says so.
-        workers: those that are present first, then those that left, the last ones first.
-        workers_left_out: how many more there were.
-        warnings: what an operator should look at.
-        timeline: (time, number of workers that held leases then), oldest first.
-        events: the last ones, newest first.
+        speed: its speed.
+        eta: when it will be done; None: it is finished, or the time is unknown.
+        workers: present ones first, then those that ended, last first.
+        workers_left_out: number of further workers, which are omitted.
+        warnings: warnings to the operator.
+        timeline: (time, number of workers that held leases), oldest first.
+        events: the last events, newest first.
         attempts: number of ended attempts by outcome, and of running ones under "running".
-        checked: how far the results are checked by further ones.
-        count: the merged count; None while it is not finished, or cannot be merged, or takes long to merge.
-        agrees: whether it is the published one; None when nothing is published, or there is no count.
+        checked: how far the results are checked by further results.
+        count: the merged count; None: not finished, or the merge is impossible or takes long.
+        agrees: whether it is the published count; None: no count is published, or there is no count.
     """
 
     campaign: Text

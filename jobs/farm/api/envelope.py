@@ -1,4 +1,4 @@
-"""A result in a file says to which campaign it belongs; that is compared with the campaign before it is sent."""
+"""The file of a result in an outbox: it names the result's campaign, which is checked before the result is sent."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
         fields = decoded(content, dict[str, Any])
     except BadMessage as error:
         raise BadMessage(f"it is not a result, or is cut short ({error})") from error
-    fields.setdefault("seed", 0)  # earlier versions knew no seeds
-    fields.setdefault("began", None)  # nor this
+    fields.setdefault("seed", 0)  # earlier versions wrote neither
+    fields.setdefault("began", None)
     names = Origin.__struct_fields__
     try:
         origin = converted({name: fields.pop(name) for name in names if name in fields}, Origin)
     except BadMessage as error:
         raise BadMessage(f"it does not say which campaign it belongs to ({error})") from error
     for name, expected in info.address.items():
-        # Its UUID tells a campaign from others; its name may have been changed meanwhile.
+        # The UUID identifies a campaign; its name may have been changed meanwhile.
         if getattr(origin, name) != expected and name != "name":
             raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
     delivery = converted(fields, DeliveryFields).delivery()

@@ -20,11 +20,11 @@ LONGEST_LEASE_SECONDS = 24 * 3600
 
 
 class AnotherCampaign(LangfordError):
-    """The worker holds plans and results of another campaign, which had this name before."""
+    """The worker has the plan and results of another campaign, which had this name before."""
 
 
 def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> wire.Description:
-    """The campaign, and how far it is."""
+    """Describe the campaign and its progress."""
     address = ledger.uuid, campaign.uuid, campaign.name, campaign.key
     return wire.Description.of_info(CampaignInfo(*address, campaign.tasks, campaign.work, standing, kernel_hash()))
 
@@ -37,7 +37,7 @@ def enrol(ledger: Ledger, campaign: Campaign, token: str, request: wire.Enrolmen
 
 
 def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departure) -> wire.Done:
-    """Note that a worker ends."""
+    """Record that a worker ends."""
     ledger.leave(request.worker, request.known_ending, token)
     return wire.Done()
 
@@ -45,7 +45,7 @@ def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departur
 def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseRequest) -> wire.Leases:
     """Lease tasks; raises AnotherCampaign."""
     if request.campaign != campaign.uuid:
-        # Nothing is granted: this worker would leave at once, and the tasks would wait for the end of its leases.
+        # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
         raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
     seconds = min(request.seconds, LONGEST_LEASE_SECONDS)
     leases = campaign.lease(request.worker, request.count, seconds, request.held, token, request.copies)
@@ -53,29 +53,29 @@ def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseReq
 
 
 def renew(ledger: Ledger, campaign: Campaign, token: str, request: wire.Renewal) -> wire.Running:
-    """Move deadlines."""
+    """Extend leases."""
     credentials, seconds = _credentials(request.attempts), min(request.seconds, LONGEST_LEASE_SECONDS)
     return wire.Running(running=sorted(campaign.renew(credentials, seconds, dict(request.steps))))
 
 
 def release(ledger: Ledger, campaign: Campaign, token: str, request: wire.Release) -> wire.Done:
-    """Take tasks back."""
+    """Take tasks back unfinished."""
     campaign.release(_credentials(request.attempts), request.known_outcome, request.note)
     return wire.Done()
 
 
 def fail(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
-    """Note that a task failed."""
+    """Record that a task failed."""
     return wire.SetAside(set_aside=campaign.fail(request.credential, request.reason))
 
 
 def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
-    """Note that a process died."""
+    """Record that a process died."""
     return wire.SetAside(set_aside=campaign.die(request.credential, request.reason))
 
 
 def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Results) -> wire.Receipts:
-    """Take results."""
+    """Accept results."""
     ahead = request.now - time.time()
     deliveries = [fields.delivery(ahead) for fields in request.deliveries]
     if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):

@@ -1,4 +1,4 @@
-"""What a task server says to those who watch: the status of a campaign, and the campaigns that a token opens."""
+"""What a task server answers to those who watch: the status of a campaign, and the list of campaigns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jobs.farm.api.wire import Listed, TaskNumbers
 
 
 class Overviews:
-    """The overviews of the campaigns of a server: each is asked from the ledger once for all who watch.
+    """The overviews of a server's campaigns: the ledger is queried once for all who watch a campaign.
 
-    Only one is asked at a time, whoever asks for however many.
+    Only one overview is computed at a time.
     """
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
@@ -33,11 +33,11 @@ class Overviews:
         return Watch(ask)
 
     def watch(self, name: str) -> Watch:
-        """What has the overview of a campaign."""
+        """The shared overview of a campaign."""
         return self._watches[name]
 
     def standing(self, name: str) -> Standing:
-        """What is left to do of a campaign, some seconds old."""
+        """What is left to do in a campaign, some seconds old."""
         return self._standings[name].newest()
 
     def status(self, name: str) -> bytes:
@@ -50,7 +50,7 @@ class Overviews:
         return text
 
     def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
-        """Some campaigns, each in a few words."""
+        """The list of some campaigns."""
         return [_listed(self._watches[campaign.name].overview()) for campaign in campaigns]
 
 

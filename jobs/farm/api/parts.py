@@ -160,8 +160,3 @@ class Address(Message, frozen=True, kw_only=True):
     method: Text
     depth: Count
     seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
-
-    @classmethod
-    def of_campaign(cls, info: CampaignInfo) -> Self:
-        """The address of a campaign."""
-        return cls(**info.address)

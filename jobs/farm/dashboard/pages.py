@@ -1,4 +1,4 @@
-"""The pages of the dashboard, and the form by which a browser gets its cookie.
+"""The pages of the dashboard, and the form with which a browser gets its cookie.
 
     GET  /                the campaigns that the browser's tokens open, or the form
     GET  /NAME/           a campaign, or the form
@@ -6,7 +6,7 @@
     POST /-/log-out       → no cookie
     GET  /-/FILE          what the pages need
 
-No campaign's name begins with "-".  Addresses in pages are relative, for proxies that put a path before them.
+No campaign's name begins with "-".  Links in pages are relative, so that a proxy may put a path before them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Pages:
         return self._form("../", name, NOT_THIS)
 
     async def short(self, request: Request) -> Response:
-        """The address that workers use: it leads to the page too."""
+        """The address that workers use: it redirects a browser to the page."""
         name = request.path_params["name"]
         if not NAME.fullmatch(name):
             return _text("there is no such page", 404)

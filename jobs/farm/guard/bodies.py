@@ -1,7 +1,7 @@
-"""The bodies of requests: how large they may be, and how much there may be to parse in them.
+"""Bounds on the bodies of requests: their size, and how much there is to parse in them.
 
-Reading JSON keeps all other threads waiting, so a body is measured before it is parsed: a list of a million empty
-lists has few bytes, and takes a second.
+All other threads wait while JSON is parsed, so a body is measured before: a list of a million empty lists has few
+bytes, and its parsing may take a second.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class BodyTooLarge(LangfordError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the body of a request may have.
+    """The largest body that a request may have.
 
     Attributes:
-        size: bytes.
-        nested: opening brackets and braces, those in texts among them.
-        values: commas, those in texts among them.
+        size: number of bytes.
+        nested: number of opening brackets and braces, including those within texts.
+        values: number of commas, including those within texts.
     """
 
     size: int
@@ -49,7 +49,7 @@ class Bounds:
 
     def parse(self, body: bytes, kind: type[M]) -> M:
         """The message of this kind in a body; raises BadMessage."""
-        # Brackets in texts count too: to tell them apart would take as long as to parse the body.
+        # Brackets within texts count, too: telling them apart would take as long as parsing the body.
         if body.count(b"[") + body.count(b"{") > self.nested:
             raise BadMessage(f"this request may have {self.nested:,} lists and objects: send less at a time")
         if body.count(b",") > self.values:
@@ -63,7 +63,7 @@ class Bounds:
 
 KIB = 1024
 MESSAGE = Bounds(64 * KIB, 64 * KIB, 64 * KIB)
-"""A worker's identity, or what it says of one attempt, whatever the texts in it."""
+"""A worker's identity, or the end of one attempt, whatever texts it contains."""
 ATTEMPTS = Bounds(512 * KIB, 16 * KIB, 64 * KIB)
 """Up to wire.MOST_AT_ONCE attempts."""
 HELD = Bounds(4 * KIB * KIB, 64, 128 * KIB)

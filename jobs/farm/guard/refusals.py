@@ -1,6 +1,7 @@
 """What a client is answered when its request fails: a table from exceptions to answers.
 
-A client learns nothing about the ledger or the program: the log says it, under a number that the client may get.
+A client learns nothing about the ledger or the program from an unexpected error: the error is logged, under a
+number that the answer may quote.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +17,6 @@ from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
 from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
 from jobs.farm.worker.requests import RequestRefused as RequestRefused
@@ -26,6 +26,7 @@ from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
+from langford.errors import BadInput
 
 LONGEST_REASON = 1_000
 """Characters of a reason or a note that are sent."""
@@ -37,7 +38,7 @@ class RemoteCampaign:
 
     Attributes:
         name: of the campaign.
-        uuid: of the campaign; None before the first answer that tells it.
+        uuid: of the campaign; None before the first answer that contains it.
     """
 
     def __init__(
@@ -49,13 +50,13 @@ class RemoteCampaign:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
             token: of the campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
+            insecure: whether the token may be sent to another machine without encryption.
             console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes, and dates what is delivered.
         """
@@ -63,7 +64,7 @@ class RemoteCampaign:
         self.name = parts.path.strip("/")
         self.uuid: str | None = None
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise NotUsable(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+            raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
         self._requests = Requests(parts, token, certificate, insecure, console, clock)
         self._clock = clock
@@ -73,19 +74,19 @@ class RemoteCampaign:
         self._requests.close()
 
     def info(self) -> CampaignInfo:
-        """The campaign and how far it is."""
+        """The campaign and its progress."""
         with understood(self._address):
-            info = self._description().info
+            info = self._requests.get(wire.Description, self._address).info
         self.uuid = self.uuid or info.uuid
         if info.uuid != self.uuid:
             raise CampaignReplaced(
                 f"the server has another campaign than before: {self.name} is {info.uuid}, not {self.uuid}: start "
-                "this worker again to work for that one"
+                "this worker again to work for the new one"
             )
         return info
 
     def overview(self) -> Overview:
-        """How far the campaign is, how fast, until when, who works, and what went wrong."""
+        """The overview of the campaign."""
         with understood(self._address):
             return self._requests.get(Overview, self._address, "/status")
 
@@ -95,21 +96,21 @@ class RemoteCampaign:
             return self._post(wire.Pace, "/workers", wire.Enrolment.of_identity(identity)).pace
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        """Note how the work of this worker ended; raises NotEnrolled."""
+        """Report how the work of this worker ended; raises NotEnrolled."""
         with understood(self._address):
             self._post(wire.Done, "/departures", wire.Departure(worker=worker_id, ending=ending))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        """Lease up to ``count`` tasks of the campaign that was seen first for ``seconds``; raises NotEnrolled.
+        """Lease up to ``count`` tasks of the campaign that was seen first; raises NotEnrolled.
 
         Args:
             worker_id: the worker.
-            count: how many at most.
+            count: how many tasks at most.
             seconds: until the deadline.
-            held: all attempts that the worker has; others in its name go back at once.
-            copies: how many copies of tasks that others hold, when none is ready.
+            held: all attempts that the worker has; the server takes back all others of this worker.
+            copies: up to how many tasks that others hold are leased when none is ready.
         """
         request = wire.LeaseRequest(
             campaign=self.uuid or self.info().uuid,
@@ -127,7 +128,7 @@ class RemoteCampaign:
     ) -> set[int]:
         """Move deadlines to ``seconds`` from now; returns the attempts that still run.
 
-        ``steps``: how far the evaluation of some attempts is, by attempt.
+        ``steps``: the number of steps that some attempts have done, by attempt.
         """
         running: set[int] = set()
         for attempts in _parts(credentials):
@@ -140,21 +141,21 @@ class RemoteCampaign:
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
         """Give tasks back unfinished."""
         for attempts in _parts(credentials):
-            request = wire.Release(attempts=attempts, outcome=outcome, note=note[:LONGEST_REASON])
+            request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note))
             with understood(self._address):
                 self._post(wire.Done, "/releases", request)
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Note that a task failed; returns whether it was set aside."""
+        """Report that a task failed; returns whether it was set aside."""
         return self._end(credential, "/failures", reason)
 
     def die(self, credential: Credential, reason: str) -> bool:
-        """Note that the process died that evaluated a task; returns whether it was set aside."""
+        """Report that the process that evaluated a task died; returns whether the task was set aside."""
         return self._end(credential, "/deaths", reason)
 
     def _end(self, credential: Credential, path: str, reason: str) -> bool:
         attempt, nonce = credential.attempt, credential.nonce
-        request = wire.End(attempt=attempt, nonce=nonce, reason=reason[:LONGEST_REASON])
+        request = wire.End(attempt=attempt, nonce=nonce, reason=_storable(reason))
         with understood(self._address):
             return self._post(wire.SetAside, path, request).set_aside
 
@@ -169,7 +170,7 @@ class RemoteCampaign:
             return [receipt.receipt for receipt in answer.receipts]
 
     def deliver_each(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; one that spoils a whole request is sent by itself, and is refused by itself."""
+        """Deliver results; a refused request is sent again in halves, until each bad result is refused alone."""
         try:
             return self.deliver(deliveries)
         except RequestRefused as error:
@@ -178,20 +179,17 @@ class RemoteCampaign:
         half = len(deliveries) // 2
         return [*self.deliver_each(deliveries[:half]), *self.deliver_each(deliveries[half:])]
 
-    def _description(self) -> wire.Description:
-        try:
-            return self._requests.get(wire.Description, self._address)
-        except BadMessage as error:
-            raise BadMessage(
-                f"the server describes its campaign in another way ({error}): use the server's version of langford"
-            ) from error
-
     def _post(self, answer_type: type[M], path: str, request: Struct) -> M:
         return self._requests.post(answer_type, self._address, path, request)
 
 
+def _storable(text: str) -> str:
+    """A reason that JSON and every database accept: errors may quote names of files with any bytes."""
+    return re.sub("[\0\ud800-\udfff]", "?", text[:LONGEST_REASON])
+
+
 def _parts(credentials: Collection[Credential]) -> Iterator[list[CredentialFields]]:
-    """Credentials in parts of what a request may hold; one empty part when there is none."""
+    """Credentials in parts that fit into one request; one empty part when there are no credentials."""
     fields = [CredentialFields.of_credential(credential) for credential in credentials]
     for start in range(0, max(1, len(fields)), wire.MOST_AT_ONCE):
         yield fields[start : start + wire.MOST_AT_ONCE]

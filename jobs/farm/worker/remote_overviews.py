@@ -1,4 +1,4 @@
-"""The overviews of the campaigns of a task server, for those who watch from elsewhere."""
+"""The overviews of a task server's campaigns, for those who watch from another machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from db.look.overview import Overview
 from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.requests import Requests, split, understood
+from langford.errors import BadInput
 
 Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
 
@@ -25,19 +25,19 @@ class RemoteOverviews:
     """
 
     def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput.
 
         Args:
             url: http(s)://HOST:PORT, or http(s)://HOST:PORT/CAMPAIGN.
             name: of a campaign; None: the one in the address, or all.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
+            insecure: whether the token may be sent to another machine without encryption.
         """
         parts = split(url)
         path = parts.path.strip("/")
         if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
-            raise NotUsable(
+            raise BadInput(
                 f"{url!r} is not the address of a server: write http://HOST:PORT/CAMPAIGN, or http://HOST:PORT for "
                 "all campaigns that the token opens"
             )

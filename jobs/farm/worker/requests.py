@@ -1,4 +1,4 @@
-"""Requests to a task server, and what may come of them."""
+"""Requests to a task server, and the ways in which they fail."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from msgspec import Struct
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine
 from jobs.farm.api.wire import Failure
-from jobs.farm.errors import NotUsable
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 
 if TYPE_CHECKING:
     from httpx import Client, Response
 
 TIMEOUT_SECONDS = 10.0
-"""How long a server may be silent."""
+"""How long a server may send nothing."""
 LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
-"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much.
+"""The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
-A megabyte of JSON becomes up to 40 megabytes of objects.
+A megabyte of JSON may become 40 megabytes of objects.
 """
 M = TypeVar("M")
 LONGEST_REASON = 300
-"""Characters of what a server says of its refusal that are repeated."""
+"""How many characters of a server's reason for a refusal are shown."""
 PLAIN = {"", "identity"}
-"""Encodings of an answer that is what it seems: any other may be a small one of something huge."""
+"""Encodings that leave an answer unchanged; in any other one, a small answer may become a huge one."""
 
 
 class ServerAway(LangfordError):
@@ -44,15 +43,15 @@ class ServerAway(LangfordError):
 
 
 class ServerRefuses(LangfordError):
-    """The server answers that it will not do this, now or later: the token, or the name, is wrong."""
+    """The server refuses a request for good: the token or the name is wrong."""
 
 
 class RequestRefused(ServerAway):
-    """The server, or something before it, cannot read one request; it may take others."""
+    """The server, or a proxy before it, refuses one request as malformed or too large; it may accept others."""
 
 
 class NotEnrolled(ServerAway):
-    """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
+    """The server's ledger does not know this worker: it is another ledger, or was restored from a backup."""
 
 
 class CampaignReplaced(LangfordError):
@@ -71,43 +70,44 @@ class Requests:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NotUsable.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput or NotInstalled.
 
         Args:
             parts: of the server's address, see :func:`split`.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
+            insecure: whether the token may be sent to another machine without encryption.
             console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes.
         """
         try:
             import httpx
         except ImportError as error:
-            raise NotUsable("to talk to a server needs httpx: pip install 'langford[server]'") from error
+            raise BadInput("requests to a server need httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
-            raise NotUsable(
+            raise BadInput(
                 f"the token would travel to {host} without encryption: write https:// (and --certificate "
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(console, "the server", clock)
-        context = _trusting(certificate) if parts.scheme == "https" else True
+        # Without TLS the authorities of the system are not needed, and to load them takes 0.1 s.
+        context = _trusting(certificate) if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._connected = partial(
             httpx.Client,
             verify=context,
             headers=httpx.Headers({"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}),
             timeout=TIMEOUT_SECONDS,
-            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            # HTTP_PROXY and HTTPS_PROXY are used, except to reach this machine, which no proxy could.
             trust_env=not is_this_machine(host),
         )
         try:
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
-            raise NotUsable(
+            raise BadInput(
                 f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
                 "ALL_PROXY as http://HOST:PORT, or unset them"
             ) from error
@@ -141,7 +141,7 @@ class Requests:
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
         except Overdue as error:
-            # The thread that still reads ends when its connection does.
+            # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
             raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
@@ -172,7 +172,7 @@ class Requests:
 
     def _permanent(self, error: Exception) -> str | None:
         """Why no later request can succeed; None when one may."""
-        # Once the server has answered, its address and its certificate are right: it will be back.
+        # Once the server has answered, its address and its certificate are known to be right.
         if self._answered:
             return None
         try:
@@ -184,7 +184,7 @@ class Requests:
 def _exchange(http: Client, method: str, address: str, path: str, body: bytes | None) -> tuple[Response, bytes]:
     """Send one request; returns the answer and its content.
 
-    Raises ServerAway for an answer that is encoded, or has no end.
+    Raises ServerAway for an answer that is encoded or too large.
     """
     content = bytearray()
     headers = {} if body is None else {"Content-Type": "application/json"}
@@ -192,13 +192,13 @@ def _exchange(http: Client, method: str, address: str, path: str, body: bytes | 
         encoding = response.headers.get("content-encoding", "")
         if encoding.strip().lower() not in PLAIN:
             raise ServerAway(
-                f"no task server answers at {address}, but something that encodes its answers ({encoding[:40]!r}): "
+                f"no task server answers at {address}, but a server that encodes its answers ({encoding[:40]!r}): "
                 "turn compression off in the proxy before the server"
             )
         for part in response.iter_raw():
             content += part
             if len(content) > LARGEST_ANSWER:
-                raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
+                raise ServerAway(f"no task server answers at {address}, but a server whose answer has no end")
     return response, bytes(content)
 
 
@@ -212,32 +212,34 @@ def _error_in(content: bytes) -> str | None:
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """Raises ServerAway for an answer that is not what a task server says."""
+    """Raises ServerAway instead of BadMessage, for an answer that no task server gives."""
     try:
         yield
     except BadMessage as error:
-        raise ServerAway(f"{address} answers in another way than expected ({error})") from error
+        raise ServerAway(
+            f"{address} gives an unexpected answer ({error}): use the server's version of langford"
+        ) from error
 
 
 def split(url: str) -> SplitResult:
-    """The parts of the address of a campaign; raises NotUsable for one that is none."""
+    """The parts of the address of a campaign; raises BadInput for one that is none."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise NotUsable(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+        raise BadInput(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     return parts
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
-    """A context that trusts a certificate in addition to those of the system; raises NotUsable."""
+    """A context that trusts a certificate in addition to those of the system; raises BadInput."""
     try:
         context = ssl.create_default_context()
         if certificate is not None:
             context.load_verify_locations(certificate)
     except OSError as error:
-        raise NotUsable(
+        raise BadInput(
             f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
         ) from error
     return context

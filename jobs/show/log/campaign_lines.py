@@ -72,18 +72,18 @@ def left(campaign: str, workers: Sequence[WorkerView]) -> None:
     """Workers that have ended, and how."""
     endings = Counter(worker.ending or "unknown" for worker in workers)
     how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
-    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'nobody knows how'}"
+    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'for an unknown reason'}"
     _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
 
 
 def silent(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that have not been heard of for long."""
+    """Workers that have not sent anything for a long time."""
     described = f"worker {_name(workers[0])} is silent since {iso(workers[0].last_seen)}"
     _workers_line("worker_silent", campaign, workers, described, f"{len(workers):,} workers are silent: ", True)
 
 
 def back(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that were silent and are not any more."""
+    """Workers that were silent and work again."""
     described = f"worker {_name(workers[0])} is back"
     _workers_line("worker_back", campaign, workers, described, f"{len(workers):,} workers are back: ")
 
@@ -185,4 +185,4 @@ def done(overview: Overview) -> None:
 
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
-"""What is said of workers, by what has changed."""
+"""The functions that log changes of workers, by the change."""

@@ -1,7 +1,7 @@
-"""Who writes the lines of the server's log about its campaigns: a thread that reads the ledger as anybody may.
+"""Writes the lines of the server's log about its campaigns, in a thread that reads the ledger.
 
-So the lines tell what happened in the campaigns, whichever server the workers talked to, and no request waits for
-them.  Of what happens again and again there is a line soon after the first time, and then one a minute.
+So the lines cover everything that happened in the campaigns, whichever server the workers used, and no request
+waits for them.  Repeated events are logged soon after the first one, and then once a minute.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from jobs.show.log import campaign_lines, line
 from jobs.show.wording import WORDINGS
 
 EVENT_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
-"""Time between two looks for events, for workers, and two lines on the progress."""
+"""Time between two looks for events, two looks for workers, and two lines on the progress."""
 IDLE_SECONDS = 600.0
-"""Time between two lines on the progress while there is none."""
+"""Time between two lines on the progress while nothing changes."""
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
-"""How long the first things of a kind are gathered for one line, and then the following ones."""
+"""How long the first events of a kind are collected for one line, and how long the following ones."""
 T = TypeVar("T")
 
 
 class Gathered(Generic[T]):
-    """Things of one kind, until it is time for a line about them."""
+    """Things of one kind, collected until it is time for a line about them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,13 +39,13 @@ class Gathered(Generic[T]):
         self._last_line = float("-inf")
 
     def add(self, things: Sequence[T]) -> None:
-        """Gather some more."""
+        """Collect some more."""
         if things and not self._waiting:
             self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
         self._waiting += things
 
     def due(self, at_once: bool = False) -> list[T]:
-        """All of them, when it is time for a line; ``at_once``: now."""
+        """All of them, if it is time for a line or ``at_once`` is set; else none."""
         if not self._waiting or not (at_once or self._clock.monotonic() >= self._due):
             return []
         self._last_line = self._clock.monotonic()
@@ -78,7 +78,7 @@ class CampaignReporter:
         self._done_said = False
 
     def look(self, at_once: bool = False) -> None:
-        """Say what is new; ``at_once``: also what would wait for more of its kind."""
+        """Log what is new; ``at_once``: do not collect events of a kind first."""
         for event in self._events.new():
             self._happened[EventKind(event.kind)].add([event])
         if at_once or self._clock.monotonic() >= self._next_look:
@@ -125,7 +125,7 @@ class CampaignReporter:
             self._expired.add([expired])
 
     def _say_progress(self, now: Overview) -> None:
-        """Say how far it is each minute, and seldom while nothing changes."""
+        """Log the progress each minute, and less often while nothing changes."""
         if self._clock.monotonic() < self._next_progress:
             return
         words = campaign_lines.progress(now)
@@ -157,7 +157,7 @@ class Reporter:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Say what is left to say, and end; after ``seconds`` at the latest."""
+        """Log what is left, and end, after ``seconds`` at the latest."""
         self._stopping.set()
         self._thread.join(seconds)
 

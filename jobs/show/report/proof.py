@@ -82,7 +82,7 @@ def _limits(evidence: Evidence) -> str:
     """What the checks prove, and what they do not."""
     confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
     proved = (
-        "These checks find what goes wrong by accident: a flipped bit, a task that is missing or counted twice, a "
+        "These checks find accidents: a flipped bit, a task that is missing or counted twice, a "
         "file that is damaged."
     )
     if confirmed:

@@ -65,7 +65,7 @@ CAMPAIGNS: Mapping[str, ThesisCampaign] = {
         elapsed="23 d",
         occupancy="about 99 machines, 38% of the cluster",
         remark="Its mean time times its tasks is 173 million s, more than the effective time that it gives; "
-        "both stand there.",
+        "the thesis contains both.",
     ),
 }
 """By name of the problem."""

@@ -46,8 +46,8 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted: which of its sums; another seed has other partial sums and the same total.  "
-    "[default: 0, or the one after that of a campaign by shifted]",
+    help="For shifted2 and shifted: which of the sums; another seed has other partial sums and the same total.  "
+    "[default: 0, or the one after that of a campaign by the same method]",
 )
 @depth_option
 @click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question.")
@@ -72,7 +72,7 @@ def confirm(
     """Count a campaign's problem again in another way, and compare the counts.
 
     By another method, the first that applies, or by shifted with another seed, in a new campaign of this ledger,
-    which computes everything anew.  The totals are compared.  Other methods and other seeds have other partial
+    which computes everything again.  The totals are compared.  Other methods and other seeds have other partial
     sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
@@ -100,7 +100,7 @@ def confirm(
 
 
 def _print(outcome: Confirmation) -> None:
-    """Print both counts, and what follows from them."""
+    """Print both counts and the conclusion."""
     plans = (outcome.first, outcome.second)
     for (name, key), count in zip(plans, outcome.counts, strict=True):
         seed = f", seed {key.seed}" if key.seed else ""

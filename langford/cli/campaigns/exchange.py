@@ -15,7 +15,7 @@ from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify import exchange, signing
 from jobs.verify.agreement import agreement
-from langford.cli.campaigns.running import print_result
+from langford.cli.campaigns.running import answer_of
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option, sign_option
 from langford.cli.output import display
@@ -127,7 +127,11 @@ def import_(
 def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
     """Merge a campaign, and print its count or note it; returns CHECK_FAILED, INCOMPLETE or DONE."""
     try:
-        return _add_count(counts, campaign, unconfirmed) if as_json else print_result(campaign, False, unconfirmed)
+        return (
+            _add_count(counts, campaign, unconfirmed)
+            if as_json
+            else answer_of(campaign, unconfirmed).print(as_json=False)
+        )
     except Unreplicated as error:
         display.say(f"langford: {error}")
         counts.append({"campaign": campaign.name, "count": None, **promise_document(campaign.promise())})

@@ -19,7 +19,7 @@ from langford.errors import BadInput
 from langford.words import several
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
-"""After these errors the campaign is in the ledger as it was; after others nobody knows."""
+"""After these errors the campaign is still in the ledger, unchanged; after other errors its state is unknown."""
 
 
 @click.command(
@@ -87,7 +87,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if file.exists():
-            raise BadInput(f"{file} exists, and would hold what is kept of {name}: give another --out")
+            raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
         kept, doubtful = campaign.trusted_export()
         what = f"{name} with results of {len(kept.results):,} of its {several(kept.tasks, 'task')}"
         if doubtful:

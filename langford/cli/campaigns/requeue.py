@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from db import Ledger
-from db.errors import NothingChosen
+from db.errors import LedgerError
 from db.look.overview import ID_LENGTH
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import integers
@@ -14,7 +14,7 @@ from langford.errors import BadInput
 from langford.words import several
 
 NAMED = 10
-"""Workers that a message names at most."""
+"""The maximum number of workers that a message names."""
 
 
 @click.command(
@@ -44,7 +44,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
                 raise BadInput(
-                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'nobody'}"
+                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     if as_json:
@@ -96,7 +96,7 @@ def recheck(
 ) -> None:
     """Put results in question: others evaluate them again, and the merge waits for that.
 
-    They are no votes any more.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    They no longer count as votes.  Workers of any host may evaluate them again, or `langford verify --waiting`.
     """
     chosen = sorted({index for indices in task_lists for index in indices})
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
@@ -107,7 +107,7 @@ def recheck(
             campaign.plan.require(index)
         questioned = campaign.question(chosen or None, worker, kernel)
     if not questioned:
-        raise NothingChosen(
+        raise LedgerError(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )

@@ -10,7 +10,7 @@ from db import Ledger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from jobs.verify import exchange, signing
-from langford.cli.campaigns.running import print_campaign_count, print_result
+from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.options.common import allowed_signers_option, json_option, ledger_option
 from langford.cli.output import display
 
@@ -53,9 +53,13 @@ def result(
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
     if not from_files:
-        counts: list[object] = []
+        codes, counts = list[int](), list[object]()
         with Ledger(address) as ledger:
-            codes = [print_result(ledger.campaign(name), as_json, unconfirmed, counts.append) for name in names]
+            for name in names:
+                answer = answer_of(ledger.campaign(name), unconfirmed)
+                if as_json:
+                    counts.append(answer.document())
+                codes.append(answer.judged() if as_json else answer.print(as_json=False))
         if as_json:
             display.print_json(counts if len(names) > 1 else counts[0])
         context.exit(max(codes))
@@ -68,4 +72,5 @@ def result(
     first = "take the files into a ledger with `langford import`, then "
     words = "" if export.promise is not None and export.promise.drawn else in_words(export.promise)
     more = promise_document(export.promise)
-    context.exit(print_campaign_count(export.name, export.key, count, seconds, as_json, first, more, words))
+    answer = campaign_answer(export.name, export.key, count, seconds, more, words, first)
+    context.exit(answer.print(as_json))

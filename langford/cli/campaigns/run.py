@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from db import Campaign, Ledger
-from langford.cli.campaigns.resuming import key_to_resume, resumed, tell_of_others
+from langford.cli.campaigns.resuming import key_to_resume, name_others, resumed
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -48,7 +48,7 @@ Running the same command again resumes the campaign, and so does its name alone.
     "--task-time",
     type=duration,
     metavar="TIME",
-    help="Choose the depth for tasks of at most this time, measured here; default on GPUs: 20 s.",
+    help="Choose the depth so that tasks take up to this time, measured here; default on GPUs: 20 s.",
 )
 @ledger_option
 @workers_option
@@ -93,7 +93,7 @@ def run(
         rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
         begun = key_to_resume(ledger, chosen, [new.method, *rivals])
         if begun is None:
-            tell_of_others(ledger, new.key)
+            name_others(ledger, new.key)
         campaign = create_campaign(ledger, begun or new.key, chosen.name, chosen.yes)
         if begun is None and new.reason:
             display.say(f"{new.problem} by {new.method.name}, {new.reason}")
@@ -101,5 +101,5 @@ def run(
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
-    """The time that a task shall take; None: the method suggests a depth."""
+    """The time that a task should take, in seconds; None: the method suggests a depth."""
     return KINDS[device_kind].task_seconds if task_time is None else task_time

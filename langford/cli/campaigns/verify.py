@@ -60,7 +60,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
 )
 @click.option(
-    "--seed", type=int, help="Repeat a random choice of tasks.  It is no seed of shifted: that is the campaign's."
+    "--seed", type=int, help="Repeat a random choice of tasks.  (The seed of shifted is that of the campaign.)"
 )
 @click.option(
     "--method",
@@ -83,7 +83,10 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     help="With --all-checks: count although results of the promised share (--replicate) wait for others.",
 )
 @click.option(
-    "--statement", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="State it in this file."
+    "--statement",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a statement to FILE.",
 )
 @sign_option
 @click.option(

@@ -30,7 +30,7 @@ from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservati
 from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
-"""Without the working folder on Python's path: a folder there may be called like one of this program."""
+"""Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
 Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
 """The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
 
@@ -161,7 +161,7 @@ def _print_script(script: str, as_json: bool) -> None:
 def _notified(
     name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
 ) -> Iterator[None]:
-    """Send what is due about a campaign of the ledger while the block runs."""
+    """Send notifications about a campaign of the ledger while the block runs."""
     if not hooks:
         yield
         return
@@ -220,7 +220,7 @@ def _keeper(
 
 
 def _through_server(name: str, queue: QueueOptions) -> Way:
-    """The way through a task server."""
+    """Workers that use a task server."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
     server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
     command = [*LANGFORD, "work", url]
@@ -233,7 +233,7 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
 
 
 def _through_ledger(name: str, queue: QueueOptions) -> Way:
-    """The way of workers that open the ledger themselves."""
+    """Workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
         raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "

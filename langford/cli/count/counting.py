@@ -8,7 +8,7 @@ from jobs.tuning import forecast
 from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
-from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
@@ -41,7 +41,7 @@ Examples:
 @plan_seed_option
 @click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
 @device_option
-@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if none can exist.")
+@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if no arrangement can exist.")
 @json_option
 @click.pass_context
 def count(
@@ -59,8 +59,8 @@ def count(
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     if problem.obstruction and not anyway:
-        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
-        context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
+        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
+        context.exit(Answer(problem, method.name, nothing, 0.0, "without counting", "").print(as_json))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     place = chosen_devices[0]
@@ -70,7 +70,7 @@ def count(
         raise TooExpensive(
             f"{problem} by {method.name} would take about {duration(expected)} on this machine "
             f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
-            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
+            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it nevertheless)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
@@ -86,7 +86,8 @@ def count(
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
     more = {"seed": plan.seed, "chosen": choice.reason or None}
-    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again, more, choice.reason))
+    answer = Answer(problem, method.name, counted, seconds, used, again, more, choice.reason)
+    context.exit(answer.print(as_json))
 
 
 @click.command(
@@ -124,7 +125,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     if problem.obstruction:
         print(f"  the exact value is 0: {problem.obstruction}")
     elif not estimated.fruitful:
-        print("  give more --walks; where no number of them finds one, there may be none: `langford count`")
+        print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")
 
 
 def _problem_of_estimate(problem: Problem) -> str:

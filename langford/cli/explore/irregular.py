@@ -101,16 +101,19 @@ def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
     epilog="""\b
 Examples:
   langford irregular cycle edges.txt
-  langford irregular cycle edges.txt --maximum --json"""
+  langford irregular cycle edges.txt --maximum --json
+  zcat graph.gr.gz | langford irregular cycle -"""
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--maximum", is_flag=True, help="The largest instead of the least.")
 @json_option
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
-    Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines
-    that begin with # are remarks.  With whole numbers the answer is exact, and proved.
+    Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
+    them.  Vertices are numbers; lines that begin with # are remarks.  FILE may also be a graph of DIMACS ("p" and
+    "a" lines) or a Matrix Market file, and may be compressed by gzip.  With whole numbers the answer is exact, and
+    proved.
     """
     _work("cycle")(file, maximum, as_json)
 
@@ -155,6 +158,6 @@ def bfs(
 
 
 def _work(name: str) -> Any:
-    """What a command does, loaded now; raises NoScipy."""
+    """The function that does the work of a command, imported now; raises NoScipy."""
     load("langford.irregular.errors:require_scipy")()
     return load(f"langford.cli.explore.irregular_work:{name}")

@@ -21,7 +21,7 @@ from langford.methods import find_method
 from langford.problem import Problem
 
 CHOICE = "choice"
-"""Instead of a method: which one to choose."""
+"""In the place of a method: measure which one to choose."""
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""``langford create`` and ``token``: campaigns for workers to come, and the right to work for them."""
+"""``langford create`` and ``token``: campaigns for workers that come later, and their access tokens."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Examples:
 @ledger_option
 @json_option
 def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
-    """Write a campaign with all its tasks into a ledger, for workers to come."""
+    """Write a campaign with all its tasks into a ledger, for workers that come later."""
     key = chosen.plan(CPU, shared=True).key
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
@@ -73,7 +73,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write it to a file that only you may read; do not print it.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens instead.")
+@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens; make none.")
 @click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
 @ledger_option
 @json_option
@@ -118,7 +118,7 @@ def token(
 
 
 def _keep(campaign: Campaign, made: str, file: Path) -> None:
-    """Write a new token to a file; where that fails nobody knows the token, and it is revoked."""
+    """Write a new token to a file; if that fails, the token is revoked, since no one has received it."""
     try:
         replace_file(file, f"{made}\n".encode(), private=True)
     except BaseException:

@@ -22,7 +22,7 @@ from langford.errors import BadInput, NotInstalled
 
 PORT = 8765
 LAST_SECONDS = 5.0
-"""How long the last lines and notifications may take at the end."""
+"""The time limit for the last lines and notifications."""
 
 
 @click.command(
@@ -50,7 +50,7 @@ Examples:
     help="How the log on standard error is written; json: one object in each line.",
 )
 @notify_options
-@click.option("--access-log", is_flag=True, help="Say each request in the log, too.")
+@click.option("--access-log", is_flag=True, help="Log each request.")
 def serve(
     names: tuple[str, ...],
     address: str,
@@ -114,9 +114,9 @@ def serve(
 
 @contextmanager
 def ended_in_order() -> Iterator[list[int]]:
-    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections.
+    """Delay SIGTERM until the block has ended, so that the server can close its connections first.
 
-    The block gets the signals that came before the server was there.
+    Yields a list that gets the signals which arrive before the server handles them.
     """
     received = list[int]()
     before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
@@ -130,7 +130,7 @@ def ended_in_order() -> Iterator[list[int]]:
 
 @contextmanager
 def reported(watches: Mapping[Campaign, Watch]) -> Iterator[None]:
-    """Write lines about campaigns into the log while the block runs."""
+    """Log the events of campaigns while the block runs."""
     reporter = Reporter(watches)
     reporter.start()
     try:

@@ -66,7 +66,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     type=FiniteRange(min=1, max=86_400),
     default=120,
     show_default=True,
-    help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
+    help="Seconds after the last renewal of its leases until this worker's tasks go to others.",
 )
 @json_option
 @click.pass_context
@@ -120,7 +120,7 @@ def work(
 
 
 class WorkerTerminal(Terminal):
-    """Shows the progress of a campaign for which others work too, and at first what is worked for."""
+    """Shows the progress of a campaign that has other workers too; its first line says who works for what."""
 
     def __init__(
         self, line: ProgressLine, stop: StopSignals, source: ServerTasks, beginning: Callable[[], str]
@@ -139,27 +139,27 @@ class WorkerTerminal(Terminal):
 
 
 def _outbox_folder(named: Path | None) -> Path:
-    """The folder of all outboxes, made if need be.
+    """The folder of all outboxes, created if necessary.
 
-    Who can write to it can exchange results that wait there, and they are sent as this worker's.  The user may want
-    that for a folder that is ``named``; any other is refused.  Raises BadInput, NoHome or OSError.
+    A user who can write to it can replace the results that wait there, which are then sent as this worker's.  For a
+    folder that is ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
     """
     folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
     reason = None
     with suppress(OSError):  # Outbox.prepare says what is wrong
         reason = objection(folder, create=True, remedy=f"chmod go-w {folder}")
     if reason and named:
-        display.say(f"others can exchange results that wait in {folder}, which are sent as this worker's: {reason}")
+        display.say(f"other users can replace results in {folder}, which are then sent as this worker's: {reason}")
     elif reason:
         raise BadInput(
-            f"results cannot wait in {folder}, where others can exchange them: {reason}, or choose another folder "
-            "with --outbox"
+            f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose another "
+            "folder with --outbox"
         )
     return folder
 
 
 def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:
-    """What is worked for, and by whom: the first line of a job's log."""
+    """The campaign, and the id of this worker: the first line of a job's log."""
     tasks, _ = source.total
     return (
         f"{server.name} is {source.key}, {source.tasks_done:,} of {tasks:,} tasks are done; this is worker "

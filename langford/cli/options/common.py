@@ -27,7 +27,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 LEDGER = "langford.db"
 LONGEST_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
-"""What a token may be, of this version or another."""
+"""The form of a token, in this and all earlier versions."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
 
@@ -44,7 +44,7 @@ def token_of(file: Path | None) -> str:
         raise BadInput("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
     if not TOKEN.fullmatch(token):
         raise BadInput(
-            f"what {file or 'LANGFORD_TOKEN'} holds is no token, which is one word of letters, digits, - and _: "
+            f"{file or 'LANGFORD_TOKEN'} does not contain a token, which is one word of letters, digits, - and _: "
             "copy it again, or make another one (`langford token NAME`)"
         )
     return token
@@ -89,7 +89,8 @@ plan_seed_option = click.option(
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted: which of its sums; each gives other partial results and the same count.  [default: 0]",
+    help="For shifted2 and shifted: which of the sums; each gives other partial results and the same count.  "
+    "[default: 0]",
 )
 seed_option = click.option("--seed", type=int, help="Make the random choice reproducible.")
 
@@ -122,7 +123,7 @@ def chosen_cores(wanted: int | None) -> int:
     """How many cores to use: those wanted, with a warning when there are fewer; by default all."""
     present = cores()
     if wanted is not None and wanted > present:
-        say(f"{wanted} at once on {present} cores: each is slower, and all together are not faster")
+        say(f"{wanted} processes on {present} cores: each is slower, and all of them together are not faster")
     return present if wanted is None else wanted
 
 
@@ -130,7 +131,7 @@ def chosen_cores(wanted: int | None) -> int:
 
 
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
-    """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
+    """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
     given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     # Loaded now: it takes time, and commands without a ledger do not need it.
     if given and not context.resilient_parsing and load("db.store.database:without_password")(where) != where:

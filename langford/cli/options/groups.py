@@ -99,7 +99,7 @@ class ProblemOptions:
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
 
@@ -162,7 +162,7 @@ class CampaignOptions:
         assert self.variant is not None
         assert self.n is not None
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
         return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
     def require(self) -> None:
@@ -235,4 +235,4 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
 
 campaign_options = _campaign_options(variant_argument)
 campaign_options_or_name = _campaign_options(variant_or_name_argument)
-"""The same where the name of a campaign may stand instead of VARIANT and N."""
+"""The same, and the name of a campaign is accepted instead of VARIANT and N."""

@@ -19,7 +19,7 @@ def print_json(document: object) -> None:
 
 @contextmanager
 def said_when_slow(message: str) -> Iterator[Callable[[], None]]:
-    """Print a remark when the block takes longer than SLOW_SECONDS, unless it calls what this yields before."""
+    """Print a message if the block takes longer than SLOW_SECONDS; calling what this yields cancels it."""
     timer = threading.Timer(SLOW_SECONDS, say, [message])
     timer.daemon = True
     timer.start()

@@ -27,7 +27,7 @@ from langford.loading import load
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
 UNBOUNDED = 1_000_000
-"""Columns of a table that no terminal shows."""
+"""The width in characters of a table that is not printed on a terminal."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -50,7 +50,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     yield text.getvalue().encode()
     if shown < len(columns):
         left_out = ", ".join(map(plain, columns[shown:]))
-        say(f"left out for the width of the terminal: {left_out} (--format csv shows all)")
+        say(f"omitted, since the terminal is too narrow: {left_out} (--format csv shows all)")
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -65,7 +65,7 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
 
 
 def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows for a terminal, in a format that would give it the characters of text as they are."""
+    """Columns and rows with control characters escaped, for formats that would print them to a terminal."""
     return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
 
 
@@ -143,7 +143,7 @@ def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
 
 
 def _finite(value: object) -> object:
-    """The value with null for the numbers that JSON lacks: the infinities, and what is no number."""
+    """The value, with null for numbers that JSON lacks: the infinities and NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):

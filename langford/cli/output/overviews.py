@@ -93,7 +93,7 @@ def details(overview: Overview, width: int | None) -> list[str]:
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
-    """The lines of a text on a terminal; no word is broken, and no name."""
+    """The lines of a text on a terminal; words and names are not broken."""
     if width is None or cell_len(line) <= width:
         return [line]
     return textwrap.wrap(line, width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False)

@@ -17,7 +17,7 @@
 
 constexpr int WARPS = THREADS / 32;
 constexpr int OWN_ROWS = 1 << OWN_BITS, CHUNKS = ROWS / MEMBERS / OWN_ROWS;   // a chunk: four rows for each lane
-constexpr int QUEUE = 31 + 3 * 32;   // rounds make room when they must
+constexpr int QUEUE = 31 + (TILE_BITS > 20 ? 2 : 3) * 32;   // rounds make room when they must
 static_assert(MEMBERS * OWN_ROWS * 8 / SLOTS * (IMAGES > 1 ? SLOTS : 1) >= 32 && ROWS >= MEMBERS * OWN_ROWS, "chunks");
 constexpr int MOST_ROUNDS = MOST_TERMS / 2;   // before a sum is settled; those of a batch are fewer than the other half
 
@@ -51,7 +51,7 @@ SHARED_MEMORY(Shared);
 __device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows) {
     if (threadIdx.x < 4 * EVEN_WORDS) {
         const int i = threadIdx.x, value = i < EVENS ? half_even(u, i, U) : 0;
-        reinterpret_cast<unsigned char *>(shared.even_word)[i] = 64 + value;
+        reinterpret_cast<unsigned char *>(shared.even_word)[i] = 128 - HALF_BIAS + value;
     }
     const int group = THREADS - 1 - threadIdx.x;
     if (group < EVEN_GROUPS) shared.joint_row[group] = joint_row(u, group, windows);
@@ -75,11 +75,12 @@ __device__ inline u32 spread(u32 number, int bit) { return number + (number >> b
 // Adds Σ (Π x_k) Π f_d / 4 over `count` u's, their images and the v's of the tile to the carry-save numbers limbs
 // and residues, each pair with its images 4 / (their number) times, v_weight / 2 of that (IMAGES > 1).
 //   us, choices [count]: choose_row_bits; fixed: elements that are −1 in all v's of the tile; bits: 2^bits v's;
-//   keys: tile_tables; joint, windows: join_even_rows; evaluated [1]: products that are not 0, weighted likewise;
-//   taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
+//   keys, half_keys: tile_tables; joint, windows: join_even_rows; evaluated [1]: products that are not 0, weighted
+//   likewise; taken [1]: how many of the u's are taken, 0 before; minus_bias: −BIAS in both halves.
 extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
 shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const Bits *joint, const int *windows,
-        const Evens *keys, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated, u32 *taken, u32 minus_bias) {
+        const Evens *keys, const HalfEvens *half_keys, int v_weight, i64 *limbs, i64 *residues, u64 *evaluated,
+        u32 *taken, u32 minus_bias) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
     Tables &tables = shared.tables;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slot = lane % SLOTS;
@@ -138,21 +139,21 @@ shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const
             int waiting = 0;
             // Of the points before, multiplied while the next ones are read.
             Bytes odd;
-            Evens even = {};
-            u32 turned = 0;
+            HalfEvens half = {};
+            u32 number = 0;   // of the v
             for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-            auto finish = [&] { add_term(total, sum, odd, even, of_u, turned, weight, top_bits); };
+            auto finish = [&] { add_term(total, sum, odd, half, keys, number, of_u, weight, top_bits); };
             auto next_points = [&](Bits &points, u32 &tag, bool valid) {
                 u32 point = take_point(points, tag);
                 if (!valid) {
                     point = 0;
                     points = ALL_DEAD;
                 }
-                even = keys[point & (1u << SLOT_SHIFT) - 1];
+                number = point & (1u << SLOT_SHIFT) - 1;
+                half = half_keys[number];
                 odd = odd_at(tables_at, point);
                 if (!valid)
                     for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-                if (!COUNTS_BITS) turned = u32(__popc(point & (1u << SLOT_SHIFT) - 1)) << 31;
                 rounds++;
             };
             // Each lane has some points in hand; one that has none takes an entry of the queue.

@@ -11,9 +11,10 @@ constexpr int LOW_BITS = 5;     // the next ones; a warp takes 2^5 rows at a tim
 constexpr int TILE = 1 << TILE_BITS, ROWS = TILE >> INNER_BITS, ROW_BITS = TILE_BITS - INNER_BITS;
 constexpr int MOST_ELEMENTS = 62, MOST_FORMS = FORMS > EVENS ? FORMS : EVENS;
 constexpr int VALUES = 2 * REACH + 1;   // of half an even form
+constexpr int HALF_BIAS = 8;   // half bytes hold values of −HALF_BIAS to HALF_BIAS − 1
 constexpr int SORT_BITS = 5, SORTED_FORMS = 12;
 enum { LAG, LEFT, RIGHT, NEGATIVE, U_ONCE, U_NEGATIVE, CONSTANT, ODD_FIELDS };
-enum { HALF_LAG, TERMS, ONCE, OPPOSITE, MOST, EVEN_FIELDS };
+enum { HALF_LAG, TERMS, OPPOSED, ONCE, OPPOSITE, MOST, EVEN_FIELDS };
 
 // What the loader fills in: see OddForms and HalfForm in langford/methods/shifted; the element at each packed
 // bit, and the first plus the last element, of u and of v.
@@ -36,7 +37,8 @@ __device__ inline i64 backwards(i64 mask, int component) { return i64(__brevll(m
 // f / 4 of even form i, as far as one component decides it.
 __device__ inline int half_even(i64 mask, int i, int component) {
     const i64 *form = even_forms[i][component];
-    const i64 differing = (mask ^ mask >> form[HALF_LAG]) & form[TERMS], opposite = (mask ^ form[OPPOSITE]) & form[ONCE];
+    const i64 differing = (mask ^ mask >> form[HALF_LAG] ^ form[OPPOSED]) & form[TERMS];
+    const i64 opposite = (mask ^ form[OPPOSITE]) & form[ONCE];
     return int(form[MOST]) - 2 * (__popcll(differing) + __popcll(opposite)) >> 2;
 }
 
@@ -84,9 +86,9 @@ list_us(i64 first, i64 second, i64 count, i64 *us, i64 *keys, i64 *totals) {
 // The tables of the v's first … first + 2^bits − 1, all 0 before; there is room for TILE v's:
 //   rows [1 + EVENS · VALUES][TILE / 32], halves as half_at says: bit x of row 1 + i · VALUES + REACH + q set where
 //   the v number x has q as half of even form i; row 0: where there is no v number x.
-//   keys [TILE][EVEN_WORDS]: q + 64, a byte for each form.
+//   keys [TILE][EVEN_WORDS], half_keys [TILE][EVEN_WORDS / 2]: q + HALF_BIAS, see HalfEvens.
 extern "C" __global__ void
-tile_tables(i64 first, int bits, u32 *rows, u32 *keys) {
+tile_tables(i64 first, int bits, u32 *rows, u32 *keys, u32 *half_keys) {
     for (int x = blockIdx.x * THREADS + threadIdx.x; x < TILE; x += gridDim.x * THREADS) {
         const u32 bit = 1u << (x & 31), word = half_at(x >> INNER_BITS, x >> 7 & 1) * 4 + (x >> 5 & 3);
         if (x >> bits) {
@@ -94,11 +96,15 @@ tile_tables(i64 first, int bits, u32 *rows, u32 *keys) {
             continue;
         }
         const i64 v = natural_order(first + x, V);
+        bool fits = true;
         for (int i = 0; i < EVENS; i++) {
-            const int value = half_even(v, i, V);
+            const int value = half_even(v, i, V), half = value + HALF_BIAS;
             atomicOr(&rows[(1 + i * VALUES + REACH + value) * (TILE / 32) + word], bit);
-            keys[x * EVEN_WORDS + i / 4] |= u32(value + 64) << 8 * (i % 4);
+            keys[x * EVEN_WORDS + i / 4] += u32(half) << 8 * (i % 4);
+            half_keys[(x * EVEN_WORDS + i / 4) / 2] |= u32(half & 15) << (8 * (i % 4) + 4 * (i / 4 % 2));
+            fits &= half >= 0 && half < 16;
         }
+        for (int k = 0; k < EVEN_WORDS / 2 && !fits; k++) half_keys[x * (EVEN_WORDS / 2) + k] = ~0u;
     }
 }
 

@@ -2,7 +2,8 @@
 //
 // A point's factors are bytes: those of the odd forms, with the opposite sign, are ODD_WORDS words, those of the even
 // forms EVEN_WORDS.  A byte of each is multiplied; of these numbers three by three in 32 bits; these in two halves
-// that nearly always fit 32 bits each.  A point where one does not is multiplied again, digit by digit.
+// that nearly always fit 32 bits each.  A point where one does not, or whose key does not fit half bytes, is multiplied
+// again, digit by digit.
 #pragma once
 
 #include "shifted_rows.cuh"
@@ -14,6 +15,21 @@ static_assert(FORMS + EVENS <= 32, "a product of n factors of 5 bits fits the li
 struct alignas(16) Evens {
     u32 word[EVEN_WORDS];
 };
+
+// The even values of a v in half bytes, those of words 2k and 2k + 1 side by side; all ones where one does not fit.
+struct alignas(2 * EVEN_WORDS) HalfEvens {
+    u32 word[EVEN_WORDS / 2];
+};
+__device__ inline bool fits(const HalfEvens &half) {
+    u32 all = ~0u;
+    for (int k = 0; k < EVEN_WORDS / 2; k++) all &= half.word[k];
+    return all != ~0u;
+}
+__device__ inline Evens whole(const HalfEvens &half) {
+    Evens even;
+    for (int k = 0; k < EVEN_WORDS; k++) even.word[k] = half.word[k / 2] >> (k % 2 * 4) & 0x0F0F0F0F;
+    return even;
+}
 
 // The bytes that hold a factor of either kind, in turn; from FACTORS on none.
 struct Used {
@@ -176,22 +192,25 @@ __device__ NOT_INLINE void add_exactly(Total &total, Bytes odd, Evens even, bool
     total.evaluated += evaluated;
 }
 
+__device__ inline Evens sum_of(Evens one, const Evens &other) {
+    for (int k = 0; k < EVEN_WORDS; k++) one.word[k] += other.word[k];
+    return one;
+}
+
 // Adds the product of a point, one for each lane, from the bytes as they are in the tables.
-// top_bits: 0x80808080, in a register.  turned: bit 31 says whether the sign is to be changed (unless COUNTS_BITS).
-__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const Evens &of_v, const Evens &of_u,
-                                u32 turned, int weight, u32 top_bits) {
+// half: the key of v, whose full key is in keys at `number`; top_bits: 0x80808080, in a register.
+__device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, const HalfEvens &half, const Evens *keys,
+                                u32 number, const Evens &of_u, int weight, u32 top_bits) {
     u32 odd[WORDS] = {}, even[WORDS] = {};
-    Evens even_bytes;
+    const Evens even_bytes = sum_of(whole(half), of_u);
     for (int k = 0; k < ODD_WORDS; k++) odd[k] = odd_bytes.word[k];
-    for (int k = 0; k < EVEN_WORDS; k++) {
-        even_bytes.word[k] = of_v.word[k] + of_u.word[k];
-        even[k] = even_bytes.word[k] ^ top_bits;
-    }
-    if (COUNTS_BITS) turned = odd_bytes.word[ODD_WORDS - 1] << 7;
+    for (int k = 0; k < EVEN_WORDS; k++) even[k] = even_bytes.word[k] ^ top_bits;
+    // Bit 31 says whether the sign is to be changed.
+    const u32 turned = COUNTS_BITS ? odd_bytes.word[ODD_WORDS - 1] << 7 : u32(__popc(number)) << 31;
     int rest = 1;
     if constexpr (LAST < FACTORS) rest = factor<LAST>(odd, even, top_bits);
     if constexpr (LAST + 1 < FACTORS) rest *= factor<LAST + 1>(odd, even, top_bits);
-    int wide = 0;
+    int wide = fits(half) ? 0 : 1;
     const i64 first = multiply(triple<0>(odd, even, top_bits), triple<1>(odd, even, top_bits));
     const i64 second = multiply(triple<2>(odd, even, top_bits), triple<3>(odd, even, top_bits));
     const i64 one = chain<4>(first, odd, even, top_bits, wide), two = chain<5>(second, odd, even, top_bits, wide);
@@ -199,5 +218,8 @@ __device__ inline void add_term(Total &total, Sum &sum, const Bytes &odd_bytes, 
     const int minus = int(turned) >> 31;
     rest = (rest ^ minus) - minus;
     add_product(sum, multiply(int(one), int(two)), wide ? 0 : rest);
-    if (__any_sync(~0u, wide != 0)) add_exactly(total, odd_bytes, even_bytes, turned >> 31, wide != 0, weight);
+    if (__any_sync(~0u, wide != 0)) {
+        const Evens exact = fits(half) ? even_bytes : sum_of(keys[number], of_u);
+        add_exactly(total, odd_bytes, exact, turned >> 31, wide != 0, weight);
+    }
 }

@@ -1,4 +1,7 @@
-"""The shifted sum: linear forms and constants added to Godfrey's factors make nearly all of its terms zero."""
+"""The shifted sum: linear forms and constants added to Godfrey's factors make nearly all of its terms zero.
+
+Its two versions have other factors, and so other partial sums: results of one do not mix with those of the other.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from typing import ClassVar
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
 from langford.methods.plan import Method
-from langford.methods.shifted.components import Components
+from langford.methods.shifted.differences import Differences
+from langford.methods.shifted.forms import Forms
 from langford.methods.shifted.shape import Shape
+from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
 LONGEST_PREFIX = 12
@@ -16,7 +21,11 @@ LONGEST_PREFIX = 12
 
 
 class Shifted(Method):
-    """A second algebraic method, fastest for large n, whose partial sums a seed chooses."""
+    """The first version, with sums; a seed chooses its partial sums.
+
+    Attributes:
+        forms: the factors.
+    """
 
     name = "shifted"
     unit = "points"
@@ -26,17 +35,19 @@ class Shifted(Method):
         Cuda.kind: "langford.methods.shifted.cuda:ShiftedOnGpu",
     }
     seeded = True
+    superseded_by: ClassVar[str | None] = "shifted2"
+    forms: ClassVar[type[Forms]] = Sums
 
     def refusal(self, problem: Problem) -> str | None:
         try:
-            Shape.of(problem)
+            Shape.of(self.forms.outline(problem))
         except MethodDoesNotApply as error:
             return str(error)
         return None
 
     def depths(self, problem: Problem) -> range:
         """Even numbers: as many elements of u are fixed as of v."""
-        return range(0, 2 * min(Components.of(problem).longest_prefix, LONGEST_PREFIX) + 1, 2)
+        return range(0, 2 * min(self.forms.outline(problem).components.longest_prefix, LONGEST_PREFIX) + 1, 2)
 
     def best_depths(self, problem: Problem) -> range:
         """Where u can be read backwards: multiples of 4.
@@ -45,7 +56,7 @@ class Shifted(Method):
         longer on a core, and about twice as long on a GPU.
         """
         depths = self.depths(problem)
-        return depths[::2] if Components.of(problem).reversible else depths
+        return depths[::2] if self.forms.outline(problem).components.reversible else depths
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
         """A class has at most two prefixes, a pair of classes at most two orders."""
@@ -54,3 +65,11 @@ class Shifted(Method):
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than minutes."""
         return min(4 * max(0, (problem.n - 12) // 4), self.depths(problem)[-1])
+
+
+class Shifted2(Shifted):
+    """The second version, with differences: fastest for large n."""
+
+    name = "shifted2"
+    forms = Differences
+    superseded_by = None

@@ -35,11 +35,12 @@ class Components:
     reversible: bool
 
     @classmethod
-    def of(cls, problem: Problem) -> Components:
-        """The components of any problem."""
-        u = tuple(place // 2 for place in problem.filled if place % 2)
-        v = tuple(place // 2 - 1 for place in problem.filled if place % 2 == 0)
-        exchanged = problem.mirrored and problem.places % 2 == 0
+    def of(cls, problem: Problem, fixed: int | None = None) -> Components:
+        """The components of any problem; ``fixed``: a place that has sign +1 throughout and is in neither."""
+        free = [place for place in problem.filled if place != fixed]
+        u = tuple(place // 2 for place in free if place % 2)
+        v = tuple(place // 2 - 1 for place in free if place % 2 == 0)
+        exchanged = fixed is None and problem.mirrored and problem.places % 2 == 0
         reversible = exchanged and u[-1] - u[0] + 1 == len(u)
         return cls(u, v, exchanged, reversible)
 

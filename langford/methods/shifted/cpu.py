@@ -17,7 +17,7 @@ from langford.kernels.cpu.shifted_vectors import INNER_BITS, ROW_WORDS
 from langford.methods.shifted.components import Integers, natural
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.shape import STAGE, Shape
+from langford.methods.shifted.shape import STAGE
 from langford.methods.shifted.tables import OddForms, Tile, UBlock
 from langford.result import PartialResult
 from langford.steps import STEPS
@@ -39,7 +39,7 @@ class ShiftedOnCpu:
             tile_bits: a tile has 2^tile_bits v's, or fewer where a task has fewer; from INNER_BITS to 22.
             u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
         """
-        self._plan, self._shape = plan, Shape.of(plan.problem)
+        self._plan, self._shape = plan, plan.shape
         split, prefix = plan.components, plan.prefix_bits
         self._u_order, self._v_order = split.u_order(prefix, INNER_BITS), split.v_order(prefix, INNER_BITS)
         self._tile_bits = min(tile_bits, len(split.v) - prefix)
@@ -67,8 +67,8 @@ class ShiftedOnCpu:
         tiles = range(v_prefixes[0] << free, (v_prefixes[0] + 1) << free, 1 << self._tile_bits)
         blocks = self._u_blocks(tuple(u_prefixes))
         total, residues, survivors = self.sum_over(blocks, tiles, len(v_prefixes))
-        weight = self._plan.weight(index)
-        return PartialResult(index, weight * total, residue(weight * residues), survivors)
+        multiple = self._plan.multiple(index)
+        return PartialResult(index, multiple * total, residue(multiple * residues), survivors)
 
     def sum_over(
         self, u_blocks: Iterable[UBlock], tile_starts: Iterable[int], images: int = 1

@@ -51,12 +51,13 @@ class TileOnDevice:
 
     Attributes:
         fixed: natural mask of the elements that are −1 in all of them.
-        rows, keys: uint32.
+        rows, keys, half_keys: uint32.
     """
 
     fixed: int
     rows: DeviceArray
     keys: DeviceArray
+    half_keys: DeviceArray
 
 
 class ShiftedOnGpu:
@@ -105,6 +106,7 @@ class ShiftedOnGpu:
                 [
                     half.lag,
                     half.terms,
+                    half.opposed,
                     half.once,
                     half.negative,
                     half.terms.bit_count() + half.once.bit_count() + half.constant,
@@ -137,8 +139,8 @@ class ShiftedOnGpu:
         ]
         blocks = self._u_blocks(tuple(u_prefixes))
         total, residues, evaluated = self.sum_over(blocks, tiles, len(v_prefixes) if symmetric else 1)
-        weight = plan.weight(index)
-        return PartialResult(index, weight * total, residue(weight * residues), evaluated)
+        multiple = plan.multiple(index)
+        return PartialResult(index, multiple * total, residue(multiple * residues), evaluated)
 
     def sum_over(
         self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
@@ -198,8 +200,8 @@ class ShiftedOnGpu:
         program.launch("join_even_rows", tile.rows, windows, self._joint)
         program.launch(
             "shifted", block.us, choices, np.int32(len(block.us)), np.int64(tile.fixed), np.int32(self._tile_bits),
-            self._joint, windows, tile.keys, np.int32(v_weight), *arrays, program.zeros(1, np.uint32),
-            np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
+            self._joint, windows, tile.keys, tile.half_keys, np.int32(v_weight), *arrays,
+            program.zeros(1, np.uint32), np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
         )  # fmt: skip
 
     def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlockOnDevice]:
@@ -229,6 +231,7 @@ class ShiftedOnGpu:
         shape = self._shape
         rows = program.zeros((1 + shape.evens * (2 * shape.reach + 1), self._words), np.uint32)
         keys = program.zeros((2**shape.tile_bits, shape.even_words), np.uint32)
-        program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys)
+        half_keys = program.zeros((2**shape.tile_bits, shape.even_words // 2), np.uint32)
+        program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys, half_keys)
         fixed = int(natural(np.array([first]), self._v_order)[0])
-        return TileOnDevice(fixed, rows, keys)
+        return TileOnDevice(fixed, rows, keys, half_keys)

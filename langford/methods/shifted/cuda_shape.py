@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from langford.kernels.gpu.source import Definitions
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.shape import Shape
 
 IMAGES = 4
 """Pairs done together: u and v as they are and backwards."""
@@ -36,7 +35,7 @@ class Settings:
         u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
     """
 
-    tile_bits: int = 20
+    tile_bits: int = 21
     windows: tuple[int, ...] = (4, 4, 3)
     joined: int = MOST_JOINED
     even_window: int = 7
@@ -73,7 +72,7 @@ class GpuShape:
     @classmethod
     def of(cls, plan: ShiftedPlan, settings: Settings) -> GpuShape:
         """The sizes for a plan."""
-        forms, evens = max(1, len(plan.forms.odd)), len(plan.forms.even)
+        forms, evens = max(1, len(plan.outline.odd)), len(plan.outline.even)
         free = len(plan.components.v) - plan.prefix_bits
         groups = -(-forms // len(settings.windows))
         sizes = [forms // groups + (group < forms % groups) for group in range(groups)]
@@ -83,7 +82,7 @@ class GpuShape:
             evens,
             4 if forms <= 16 else 8,
             4 if evens <= 16 else 8,
-            Shape.of(plan.problem).reach,
+            plan.shape.reach,
             IMAGES if symmetric else 1,
             max(INNER_BITS + LOW_BITS + (0 if symmetric else ROW_BITS), min(settings.tile_bits, free)),
             sizes,
@@ -122,7 +121,7 @@ class GpuShape:
 
 def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
     """The fastest known settings for a problem on a GPU with ``memory`` bytes of memory."""
-    settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.forms.odd) > 16 else Settings()
+    settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.outline.odd) > 16 else Settings()
     shape = GpuShape.of(plan, settings)
     for joined in range(MOST_JOINED, 0, -1):
         settings = replace(settings, joined=joined)

@@ -6,13 +6,14 @@ there is always an even number of them: flipping x_k changes the sign of two ter
 and one of ℓ_d.  So f_d is constant modulo 4 and c_d makes it 0.  (docs/shifted.md has the proof that the
 sum over all points stays the same.)
 
-The signs of ℓ_d come from a seed.  They are the same at a place and its mirror image where the row has a
-mirror, and for even d, where u and v can be read backwards, also at an element and its image in u or v.
+:mod:`langford.methods.shifted.sums` and :mod:`langford.methods.shifted.differences` are two families of
+such factors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -31,22 +32,45 @@ class Form:
         pairs: the terms x_i x_j of S_d.
         signs: the sign of x_k in ℓ_d, by place.
         constant: c_d, −1, 0, 1 or 2.
+        opposed: whether the terms of S_d on even places count with the opposite sign (d is even then).
     """
 
     difference: int
     pairs: tuple[tuple[int, int], ...]
     signs: dict[int, int]
     constant: int
+    opposed: bool = False
+
+    @classmethod
+    def of(
+        cls, difference: int, pairs: tuple[tuple[int, int], ...], signs: dict[int, int], opposed: bool = False
+    ) -> Form:
+        """The form with these terms, and the constant that makes it a multiple of 4."""
+        terms = sum(-1 if opposed and i % 2 == 0 else 1 for i, _ in pairs)
+        rest = -(terms + sum(signs.values())) % 4
+        return cls(difference, pairs, signs, -1 if rest == 3 else rest, opposed)
 
     @property
     def bound(self) -> int:
-        """No |f_d / 4| exceeds it, with any seed."""
+        """No |f_d / 4| exceeds it, with any signs."""
         return (len(self.pairs) + len(self.signs) + 2) // 4
+
+    def sign_of_term(self, place: int) -> int:
+        """With which sign the term that begins at a place counts."""
+        return -1 if self.opposed and place % 2 == 0 else 1
 
     def value(self, x: dict[int, int]) -> int:
         """f_d at a point, given as signs by place."""
         linear = sum(sign * x[place] for place, sign in self.signs.items())
-        return sum(x[i] * x[j] for i, j in self.pairs) + linear + self.constant
+        return sum(self.sign_of_term(i) * x[i] * x[j] for i, j in self.pairs) + linear + self.constant
+
+
+def terms_of(problem: Problem, difference: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """The terms of S_d, and B_d: the places that occur in exactly one of them."""
+    filled, d = set(problem.filled), difference
+    pairs = tuple((place, place + d) for place in problem.filled if place + d in filled)
+    once = tuple(place for place in problem.filled if (place + d in filled) != (place - d in filled))
+    return pairs, once
 
 
 def random_sign(seed: int, difference: int, place: int) -> int:
@@ -55,26 +79,41 @@ def random_sign(seed: int, difference: int, place: int) -> int:
 
 
 @dataclass(frozen=True)
-class Forms:
+class Forms(ABC):
     """All shifted factors of a problem for one seed.
 
     Attributes:
         problem: the problem.
-        seed: the signs are derived from it.
+        seed: the signs of the linear forms are derived from it.
     """
 
     problem: Problem
     seed: int
 
+    @classmethod
+    @abstractmethod
+    def outline(cls, problem: Problem) -> Forms:
+        """Forms of the same terms as those of any seed, found at once; raises MethodDoesNotApply."""
+
+    @property
+    @abstractmethod
+    def all(self) -> tuple[Form, ...]:
+        """One form for each difference, ascending."""
+
+    @property
+    def fixed(self) -> int | None:
+        """A place that has sign +1 throughout, or None."""
+        return None
+
+    @property
+    def sign(self) -> int:
+        """The sum over all points is this times the number of arrangements: 1 or −1."""
+        return 1
+
     @cached_property
     def components(self) -> Components:
         """The split into u and v."""
-        return Components.of(self.problem)
-
-    @cached_property
-    def all(self) -> tuple[Form, ...]:
-        """One form for each difference, ascending."""
-        return tuple(self._form(d) for d in self.problem.differences)
+        return Components.of(self.problem, self.fixed)
 
     @property
     def even(self) -> list[Form]:
@@ -86,22 +125,14 @@ class Forms:
         """Those of odd differences."""
         return [form for form in self.all if form.difference % 2]
 
-    def _form(self, d: int) -> Form:
-        filled = set(self.problem.filled)
-        pairs = tuple((place, place + d) for place in self.problem.filled if place + d in filled)
-        once = [place for place in self.problem.filled if (place + d in filled) != (place - d in filled)]
-        signs = {place: random_sign(self.seed, d, self._representative(d, place)) for place in once}
-        rest = -(len(pairs) + sum(signs.values())) % 4
-        return Form(d, pairs, signs, -1 if rest == 3 else rest)
-
-    def _representative(self, d: int, place: int) -> int:
-        """The first of the places that share a sign."""
+    def images(self, difference: int, place: int) -> set[int]:
+        """The places that share the sign of a place in ℓ_d: those that symmetries of the row map it to."""
         images = {place}
-        if self.components.reversible and d % 2 == 0:
+        if self.components.reversible and difference % 2 == 0:
             images |= {self._reversed(image) for image in images}
         if self.components.exchanged:
             images |= {self.problem.places + 1 - image for image in images}
-        return min(images)
+        return images
 
     def _reversed(self, place: int) -> int:
         """The image of a place when the elements of its component are read backwards."""
@@ -117,6 +148,7 @@ class HalfForm:
     Attributes:
         lag: e, for d = 2e.
         terms: elements k such that k and k+e are filled.
+        opposed: those of them whose term counts with the opposite sign: all or none.
         once: elements in exactly one term.
         negative: those of them with a sign −1 in ℓ_d.
         constant: added before the division by 4.
@@ -124,18 +156,19 @@ class HalfForm:
 
     lag: int
     terms: int
+    opposed: int
     once: int
     negative: int
     constant: int
 
     @property
     def bound(self) -> int:
-        """No |q| exceeds it, with any seed."""
+        """No |q| exceeds it, with any signs."""
         return (self.terms.bit_count() + self.once.bit_count() + 4) // 4
 
     def __call__(self, components: Integers) -> Integers:
         """q of natural components, int64[·]."""
-        differing = (components ^ components >> self.lag) & self.terms
+        differing = (components ^ components >> self.lag ^ self.opposed) & self.terms
         opposite = (components ^ self.negative) & self.once
         most = self.terms.bit_count() + self.once.bit_count() + self.constant
         minus: Integers = (np.bitwise_count(differing) + np.bitwise_count(opposite)).astype(np.int64)
@@ -145,7 +178,7 @@ class HalfForm:
 def half_forms(form: Form) -> tuple[HalfForm, HalfForm]:
     """The parts of an even form that u and v decide; together they have its constant."""
     u, v = (_half_form(form, parity) for parity in (1, 0))
-    return u, HalfForm(v.lag, v.terms, v.once, v.negative, form.constant - u.constant)
+    return u, replace(v, constant=form.constant - u.constant)
 
 
 def _half_form(form: Form, parity: int) -> HalfForm:
@@ -154,8 +187,10 @@ def _half_form(form: Form, parity: int) -> HalfForm:
     signs = {place: sign for place, sign in form.signs.items() if place % 2 == parity}
     once = sum(1 << element(place) for place in signs)
     negative = sum(1 << element(place) for place, sign in signs.items() if sign < 0)
-    rest = -(terms.bit_count() + sum(signs.values())) % 4
-    return HalfForm(form.difference // 2, terms, once, negative, rest if rest < 2 else rest - 4)
+    sign = form.sign_of_term(parity)
+    rest = -(sign * terms.bit_count() + sum(signs.values())) % 4
+    constant = rest if rest < 2 else rest - 4
+    return HalfForm(form.difference // 2, terms, terms if sign < 0 else 0, once, negative, constant)
 
 
 def element(place: int) -> int:

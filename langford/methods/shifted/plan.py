@@ -2,28 +2,35 @@
 
 With f_d the shifted factors (:mod:`langford.methods.shifted.forms`),
 
-    N = Σ_x (Π x_k) Π_d f_d / 4            over all 2^(2n) sign vectors x = (u, v)
+    ±N = Σ_x (Π x_k) Π_d f_d / 4           over all 2^(2n) sign vectors x = (u, v)
 
-exactly: the multiplier is 1.  A task fixes the outer elements of u and those of v, each up to reversal where
-u and v can be read backwards (then all of a task's u's come with their reversed images, which share the even
-factors).  Where the row has a mirror, the summand is symmetric in the two packed integers: one task stands
-for a pair of classes in both orders, with weight 2, but for two equal classes, which it evaluates as they are.
+exactly; the sign is taken in, and the multiplier is 1.  (Where a place is fixed the sum is over all others.)  A
+task fixes the outer elements of u and those of v, each up to reversal where u and v can be read backwards (then
+all of a task's u's come with their reversed images, which share the even factors).  Where the row has a mirror, the
+summand is symmetric in the two packed integers: one task stands for a pair of classes in both orders, with weight
+2, but for two equal classes, which it evaluates as they are.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import widths
-from langford.methods.plan import Method, Plan
+from langford.methods.plan import Plan
 from langford.methods.polyphase.symmetries import prefix_classes, reversed_components
-from langford.methods.shifted.components import Components, Integers
-from langford.methods.shifted.forms import Forms
+from langford.methods.shifted.components import Integers
+from langford.methods.shifted.shape import Shape
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
+
+if TYPE_CHECKING:
+    from langford.methods.shifted import Shifted
+    from langford.methods.shifted.forms import Forms
 
 
 class ShiftedPlan(Plan):
@@ -32,7 +39,9 @@ class ShiftedPlan(Plan):
     There are no trailing zero bits to check: no factor of a power of 2 is left in the sum.
 
     Attributes:
-        forms: the factors.
+        outline: the factors, but for their signs: what is known at once.
+        components: the split into u and v.
+        shape: the widths of the numbers.
         prefix_bits: elements of u, and elements of v, that a task fixes.
         product_bound: no |Π f_d / 4| exceeds it.
         sum_bound: no partial sum exceeds it in size.
@@ -40,12 +49,15 @@ class ShiftedPlan(Plan):
         pairs: int64[tasks, 2], the class of u's prefixes and that of v's prefixes of each task.
     """
 
-    def __init__(self, method: Method, problem: Problem, depth: int, seed: int = 0) -> None:
+    method: Shifted
+
+    def __init__(self, method: Shifted, problem: Problem, depth: int, seed: int = 0) -> None:
         super().__init__(method, problem, depth, seed)
-        self.forms = Forms(problem, seed)
+        self.outline = method.forms.outline(problem)
+        self.components, self.shape = self.outline.components, Shape.of(self.outline)
         self.multiplier = 1
         self.prefix_bits = depth // 2
-        self.product_bound = prod(max(1, form.bound) for form in self.forms.all)
+        self.product_bound = prod(max(1, form.bound) for form in self.outline.all)
         self.sum_bound = widths.points(problem) * self.product_bound
         self.classes = self._prefix_classes()
         count = len(self.classes)
@@ -53,13 +65,13 @@ class ShiftedPlan(Plan):
         first, second = np.triu_indices(count) if self.components.exchanged else everything
         self.pairs = np.stack([first, second], axis=1)
         sizes = np.array([len(prefixes) for prefixes in self.classes])
-        free = len(problem.filled) - depth
+        free = len(self.components.u) + len(self.components.v) - depth
         self.work = sizes[first] * sizes[second] * 2.0**free
 
-    @property
-    def components(self) -> Components:
-        """The split into u and v."""
-        return self.forms.components
+    @cached_property
+    def forms(self) -> Forms:
+        """The factors; finding their signs may take seconds."""
+        return self.method.forms(self.problem, self.seed)
 
     def _prefix_classes(self) -> list[list[int]]:
         """The prefixes of each class, ascending."""
@@ -72,7 +84,7 @@ class ShiftedPlan(Plan):
     def owners(self, other: Plan) -> NDArray[np.int64] | None:
         """See :meth:`Plan.owners`.  Longer prefixes begin with shorter ones, and so do their classes, unless
         a prefix and its reverse are one class there and two here."""
-        if not isinstance(other, ShiftedPlan) or (other.problem, other.seed) != (self.problem, self.seed):
+        if not isinstance(other, ShiftedPlan) or other.sum_name != self.sum_name:
             return None
         if other.depth < self.depth or not self._is_refined_by(other.prefix_bits):
             return None
@@ -88,6 +100,11 @@ class ShiftedPlan(Plan):
         tasks[first, second] = self.tasks
         owners: NDArray[np.int64] = tasks[own[other.pairs[:, 0]], own[other.pairs[:, 1]]]
         return owners
+
+    @property
+    def sum_name(self) -> tuple[str, Problem, int]:
+        """Names the sum; its tasks at one depth and at another can be compared."""
+        return self.method.name, self.problem, self.seed
 
     def deeper(self) -> Plan | None:
         """See :meth:`Plan.deeper`: the next depth whose tasks belong to tasks of this plan."""
@@ -110,6 +127,10 @@ class ShiftedPlan(Plan):
         self.require(index)
         first, second = self.pairs[index]
         return 2 if self.components.exchanged and first != second else 1
+
+    def multiple(self, index: int) -> int:
+        """What the sum over the points of a task counts: its weight, with the sign of the whole sum."""
+        return self.outline.sign * self.weight(index)
 
     def expectation(self, index: int) -> Expectation:
         weight = self.weight(index)

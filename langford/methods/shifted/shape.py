@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from langford.errors import MethodDoesNotApply
 from langford.methods.shifted.forms import Forms, half_forms
-from langford.problem import Problem
 
 LARGEST_N = 32
 LONGEST_ROW = 124
@@ -38,13 +37,13 @@ class Shape:
     reach: int
 
     @classmethod
-    def of(cls, problem: Problem) -> Shape:
+    def of(cls, forms: Forms) -> Shape:
         """Raises MethodDoesNotApply when the kernel cannot hold a number of this problem."""
+        problem = forms.problem
         if problem.copies != 2:
             raise MethodDoesNotApply("the algebraic methods count pairs only; use miller for s >= 3")
         _require(problem.n <= LARGEST_N, f"at most {LARGEST_N} colours")
         _require(problem.places <= LONGEST_ROW, f"a row of at most {LONGEST_ROW} places")
-        forms = Forms(problem, 0)
         # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
         largest = max((form.bound for form in forms.all), default=0)
         _require(largest**2 < 2**15, "the product of two factors in 16 bits")

@@ -1,4 +1,4 @@
-"""How far results are checked by further ones, and which of them nobody here may check."""
+"""How far results are checked by further results, and how many rechecks none of the present workers may do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from db.trust import waiting
 from db.trust.votes import independent
 
 SAMPLE = 200
-"""Of the rechecks: whether somebody may make these."""
+"""Number of rechecks in the sample from which the number without a voter is estimated."""
 
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
@@ -49,11 +49,11 @@ _VOTERS = select(Voter.host, Voter.token).where(among(Voter.id, "voters"))
 
 
 def without_voter(transaction: Transaction, rechecks: Sequence[int], voters: Collection[int]) -> int:
-    """How many rechecks no voter may make; of very many a sample says it.
+    """Number of rechecks that none of the present voters may do, estimated from a sample if there are many.
 
     Args:
-        rechecks: tasks whose results wait, and that nobody evaluates again now.
-        voters: those that are here.
+        rechecks: tasks whose results wait and are not being evaluated now.
+        voters: the present voters.
     """
     if not rechecks:
         return 0

@@ -1,0 +1,97 @@
+"""The signs of the shifted sums: frozen for each version, the same on every machine, and kept."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from langford.methods.shifted import kept_signs
+from langford.methods.shifted.differences import Differences
+from langford.methods.shifted.forms import Form, Forms
+from langford.methods.shifted.sums import Sums
+from langford.problem import Problem
+
+FROZEN = {
+    (Sums, Problem.langford(28)): "b9ea88108f3261f2",
+    (Sums, Problem.hooked_skolem(26)): "ceba30f45922d532",
+    (Differences, Problem.langford(28)): "d204510f25c74e7e",
+    (Differences, Problem.hooked_skolem(26)): "16f894829885bf9e",
+}
+"""Digests of the factors for seed 7.  They must never change: results of ledgers and exports depend on them."""
+
+
+def digest(forms: Forms) -> str:
+    listed = [[form.difference, sorted(form.signs.items()), form.constant] for form in forms.all]
+    return sha256(json.dumps(listed).encode()).hexdigest()[:16]
+
+
+def coincidence(forms: tuple[Form, ...]) -> float:
+    """The sum over pairs of factors of E[f_d² f_e²] / (σ_d² σ_e²) − 1, by the definition."""
+    squares = []
+    for form in forms:
+        bonds = [({i, j}, form.sign_of_term(i)) for i, j in form.pairs]
+        bonds += [({0, place}, sign) for place, sign in form.signs.items()]
+        square: dict[frozenset[int], float] = {}
+        for k, (places, sign) in enumerate(bonds):
+            for others, other in bonds[:k]:
+                monomial = frozenset(places ^ others)
+                square[monomial] = square.get(monomial, 0) + 2 * sign * other / len(bonds)
+        squares.append(square)
+    return sum(
+        value * other.get(monomial, 0)
+        for k, square in enumerate(squares)
+        for other in squares[:k]
+        for monomial, value in square.items()
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where signs are kept, empty."""
+    monkeypatch.setattr(kept_signs, "cache_folder", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("forms", "problem"), FROZEN, ids=str)
+def test_signs_are_frozen(forms: type[Forms], problem: Problem, folder: Path) -> None:
+    assert digest(forms(problem, 7)) == FROZEN[forms, problem]
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(15), Problem.skolem(12), Problem.hooked_skolem(11)], ids=str)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_zeros_coincide_less_with_chosen_signs(problem: Problem, seed: int) -> None:
+    random, chosen = Differences(problem, seed, chosen=False), Differences(problem, seed)
+    assert coincidence(chosen.all) < coincidence(random.all) - 1
+
+
+def test_another_seed_has_other_signs() -> None:
+    assert len({digest(Differences(Problem.skolem(12), seed)) for seed in range(8)}) == 8
+
+
+def test_signs_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.langford(15)
+    found = digest(Differences(problem, 3))
+    monkeypatch.setattr("langford.methods.shifted.differences.chosen_signs", lambda *_: pytest.fail("found again"))
+    assert digest(Differences(problem, 3)) == found
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"signs": 7}', None])
+def test_damaged_signs_are_found_again(damage: bytes | None, folder: Path) -> None:
+    problem = Problem.langford(15)
+    found = digest(Differences(problem, 3))
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"-1", b"1", 1) if damage is None else damage)
+    assert digest(Differences(problem, 3)) == found
+    assert file.read_bytes() == whole
+
+
+def test_signs_are_found_where_none_can_be_kept(folder: Path) -> None:
+    found = digest(Differences(Problem.langford(15), 3))
+    (file,) = folder.iterdir()
+    file.unlink()
+    file.mkdir()
+    assert digest(Differences(Problem.langford(15), 3)) == found
