@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -115,7 +116,7 @@ def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp
     words = "\n".join(header)
     for said in (
         "mirror images counted once",
-        "kernels ",
+        "Kernels ",
         "All of these were counted again",
         "4 of 8 numbers are 0",
     ):
@@ -172,7 +173,7 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
-    assert "rosa-8-shifted-0 counts 131 and rosa-8-godfrey" in outcome.stderr
+    assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130;", outcome.stderr)
 
 
 # -- forecasts --------------------------------------------------------------------------------
