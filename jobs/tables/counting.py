@@ -16,21 +16,19 @@ from jobs.run.loop import Run, result
 from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
 from jobs.tables.entries import Entry, Shape, representative
-from jobs.tables.forecast import expected_seconds
 from jobs.tables.rows import Row
+from jobs.tables.ways import Ways
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
 from jobs.verify.coverage import sources
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
-from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, find_method, plan_of
+from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
 from langford.words import several
 
 SHORTEST_SECONDS = 0.05
 """What the smallest count takes, with its campaign."""
-COSTLIER = 4.0
-"""The method that confirms takes at most this many times as long as the fastest one that could."""
 
 
 class Interrupted(Incomplete):
@@ -94,19 +92,17 @@ class TableCounting:
 
         Raises as :func:`langford.methods.chosen_plan`.
         """
-        self._entries, self._devices, self._confirm = entries, devices, confirm
+        self._entries, self._confirm = entries, confirm
         self._console, self._clock, self._time_limit = console, clock, time_limit
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
-        self._problems = {representative(problem): problem for problem in reversed(wanted)}
-        choices = [(problem, self._method(problem)) for problem in self._problems.values()]
-        seconds = expected_seconds(choices, devices)
-        self._instant = {problem for problem in seconds if not seconds[problem]}
+        problems = {representative(problem): problem for problem in reversed(wanted)}
+        self._ways = Ways(problems.values(), devices)
+        seconds = self._ways.seconds
         self.expected = {
             problem: max(SHORTEST_SECONDS, seconds[problem]) * (1 + confirm)
             for problem in sorted(seconds, key=lambda problem: (seconds[problem], problem.n, problem.name))
         }
         self._done = 0.0
-        self._costs: dict[tuple[str, int, int], float] = {}
 
     @property
     def seconds(self) -> float:
@@ -135,8 +131,8 @@ class TableCounting:
         first = self._finish(campaign, number, self._done, share)
         if not self._confirm:
             return first, None
-        method = self._confirming(problem, campaign.key)
-        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._devices[0])
+        method = self._ways.second(problem, campaign.key)
+        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._ways.devices(problem)[0])
         second = self._finish(self._create(key, name), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
             raise CheckFailed(
@@ -165,11 +161,10 @@ class TableCounting:
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
-        devices, limit = self._devices, None
+        devices, limit = self._ways.devices(campaign.problem), None
         if self._time_limit is not None:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
-        # Small counts take less time than the start of another process.
-        pool = InProcessPool if campaign.problem in self._instant and devices[0].on_cores else WorkerPool
+        pool = InProcessPool if self._ways.small(campaign.problem) else WorkerPool
         source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
         report = Run(source, devices, console, limit, pool).run()
         if report.set_aside:
@@ -188,50 +183,16 @@ class TableCounting:
         for campaign in begun:
             if not _left(campaign):
                 return campaign
-        method = self._method(problem)
+        method, device = self._ways.first(problem), self._ways.devices(problem)[0]
         for campaign in begun:
             if campaign.key.method == method.name:
                 return campaign
-        device = self._devices[0]
         key = chosen_plan(problem, device, method.name, task_seconds=device.task_seconds).key
         return self._create(key, key.name)
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
-        find_method(key.method, key.problem).require_kernel(self._devices[0].kind)
+        find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
         return self._ledger.create_campaign(name, key, plan_of(key).work.tolist())
-
-    def _method(self, problem: Problem) -> Method:
-        """The method by which a problem is counted first."""
-        return chosen_plan(problem, self._devices[0]).method
-
-    def _confirming(self, problem: Problem, key: PlanKey) -> Method:
-        """The method that counts a problem again: that which shares least with the first one, of those that take no
-        more than a few times as long as the fastest of them."""
-        kind = self._devices[0].kind
-        applicable = [
-            method for method in METHODS.values() if method.refusal(problem) is None and kind in method.evaluators
-        ]
-        usable = [method for method in applicable if method.name != key.method or method.seeded]
-        costs = {method.name: self._cost(problem, method) for method in usable}
-        affordable = COSTLIER * min(costs.values(), default=0.0)
-        return min(
-            (method for method in usable if costs[method.name] <= affordable),
-            key=lambda method: (_relation(method, METHODS[key.method]), costs[method.name]),
-        )
-
-    def _cost(self, problem: Problem, method: Method) -> float:
-        """Expected seconds by a method, measured once for all problems with as many colours."""
-        kind = method.name, problem.n, problem.copies
-        if kind not in self._costs:
-            self._costs[kind] = expected_seconds([(problem, method)], self._devices)[problem]
-        return self._costs[kind]
-
-
-def _relation(method: Method, other: Method) -> int:
-    """How much two methods share: 0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
-    if method.name == other.name:
-        return 2
-    return int(method.superseded_by == other.name or other.superseded_by == method.name)
 
 
 def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:

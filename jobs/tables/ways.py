@@ -1,0 +1,97 @@
+"""How the problems of a table are counted: where, by which method, and again by which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from jobs.tables.forecast import expected_seconds
+from langford.devices import CPU, Device
+from langford.errors import BadInput
+from langford.methods import METHODS, Method, PlanKey, chosen_plan
+from langford.problem import Problem
+
+COSTLIER = 4.0
+"""The method that confirms takes at most this many times as long as the fastest one that could."""
+
+
+class Ways:
+    """The devices and methods for the problems of a table.
+
+    Attributes:
+        seconds: expected for each problem; 0 for a small one.
+    """
+
+    def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:
+        """Choose a method for each problem, and measure how long the large ones take.
+
+        Args:
+            problems: to be counted.
+            devices: that compute at the same time.
+
+        Raises as :func:`langford.methods.chosen_plan`.
+        """
+        self._devices = devices
+        self._methods: dict[Problem, Method] = {}
+        self._small: set[Problem] = set()
+        self._costs: dict[tuple[str, int, int], float] = {}
+        for problem in problems:
+            on_core = chosen_plan(problem, CPU).method
+            if problem.n <= on_core.speeds.forecast(problem.copies).instant:
+                self._small.add(problem)
+                self._methods[problem] = on_core
+            else:
+                self._methods[problem] = chosen_plan(problem, devices[0]).method
+        large = [each for each in self._methods.items() if each[0] not in self._small]
+        self.seconds = dict.fromkeys(self._small, 0.0) | expected_seconds(large, devices)
+
+    def small(self, problem: Problem) -> bool:
+        """Whether a core of this process counts a problem in less time than another process takes to start."""
+        return problem in self._small
+
+    def devices(self, problem: Problem) -> Sequence[Device]:
+        """Where a problem is counted."""
+        return [CPU] if self.small(problem) else self._devices
+
+    def first(self, problem: Problem) -> Method:
+        """The method by which a problem is counted first."""
+        return self._methods[problem]
+
+    def second(self, problem: Problem, key: PlanKey) -> Method:
+        """The method that counts a problem again, after a campaign of this plan.
+
+        Of the methods that take no more than a few times as long as the fastest, that which shares least with the
+        first.  Raises BadInput when there is none.
+        """
+        kind = self.devices(problem)[0].kind
+        usable = [
+            method
+            for method in METHODS.values()
+            if method.refusal(problem) is None
+            and kind in method.evaluators
+            and (method.name != key.method or method.seeded)
+        ]
+        if not usable:
+            raise BadInput(
+                f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "
+                "another --device"
+            )
+        costs = {method.name: self._cost(problem, method) for method in usable}
+        affordable = COSTLIER * min(costs.values())
+        return min(
+            (method for method in usable if costs[method.name] <= affordable),
+            key=lambda method: (_relation(method, METHODS[key.method]), costs[method.name]),
+        )
+
+    def _cost(self, problem: Problem, method: Method) -> float:
+        """Expected seconds by a method, measured once for all problems with as many colours."""
+        kind = method.name, problem.n, problem.copies
+        if kind not in self._costs:
+            self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
+        return self._costs[kind]
+
+
+def _relation(method: Method, other: Method) -> int:
+    """How much two methods share: 0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
+    if method.name == other.name:
+        return 2
+    return int(method.superseded_by == other.name or other.superseded_by == method.name)
