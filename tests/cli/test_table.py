@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -240,6 +241,37 @@ def test_bad_input_gets_one_line_and_makes_no_ledger(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "last"),
+    [("n", 2, "choose a smaller --to, or give --yes"), (None, 130, "langford: stopped by SIGINT")],
+    ids=["no", "Ctrl-C"],
+)
+def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | None, code: int, last: str) -> None:
+    command = [*COMMAND, "table", "skolem", "--copies", "3", "--to", "40"]
+    terminal, end = pty.openpty()
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        said = b""
+        while b"Begin? [y/N]: " not in said:
+            part = os.read(process.stderr.fileno(), 4096)
+            assert part, said
+            said += part
+        if typed is None:
+            process.send_signal(signal.SIGINT)
+        else:
+            os.write(terminal, f"{typed}\n".encode())
+        output, errors = process.communicate(timeout=100)
+    os.close(terminal)
+    os.close(end)
+    assert (process.returncode, output) == (code, b"")
+    assert b" years on " in said
+    assert errors.decode().rstrip().endswith(last)
+    assert not list(tmp_path.iterdir())
+
+
 # -- kills ------------------------------------------------------------------------------------
 
 RESTING = """
@@ -328,3 +360,13 @@ def test_a_time_limit_stops_a_table(langford: Run) -> None:
     outcome = langford("table", "rosa", "--to", "12", "--time-limit", "0")
     assert (outcome.returncode, outcome.stdout) == (3, "")
     assert "stopped (time limit) after 0 of 6 counts" in outcome.stderr
+
+
+def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(langford: Run) -> None:
+    assert langford("create", "hooked-skolem", "7", "--method", "polyphase", "--depth", "0").returncode == 0
+    assert langford("cancel", "hooked-skolem-7-polyphase-0").returncode == 0
+    outcome = langford("table", "hooked-skolem", "--to", "7")
+    assert (outcome.returncode, outcome.stdout) == (3, "")
+    assert "then `langford retry hooked-skolem-7-polyphase-0`" in outcome.stderr
+    assert langford("retry", "hooked-skolem-7-polyphase-0").returncode == 0
+    assert rows(made(langford, "hooked-skolem", "--from", "7", "--to", "7", "--format", "csv"))[0]["count"] == "124"
